@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import let_through
-from ipytorchseed.experiment.copying import Copier
+from ipytorchseed.experiment.copier import Copier
 from ipytorchseed.introspection.anatomy import NOT_CONTENT, find_member, own
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.reads.patches import find_at, put_at
@@ -120,12 +120,8 @@ def _classes(namespace: Mapping[str, Any]) -> list[type]:
     return [
         value
         for value in list(namespace.values())
-        if issubclass(type(value), type) and _is_users(own(value).get("__module__"))
+        if issubclass(type(value), type) and is_local_module(own(value).get("__module__"))
     ]
-
-
-def _is_users(module: object) -> bool:
-    return type(module) is str and (module == "__main__" or is_local_module(module))
 
 
 def _class_name(kind: type) -> str:

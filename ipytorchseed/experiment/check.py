@@ -13,9 +13,8 @@ from msgspec.structs import asdict
 
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.experiment.outcome import Outcome, find_differences
 from ipytorchseed.experiment.process import say_restored
-from ipytorchseed.experiment.repeating import RepeatedCell, Shown
+from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, Shown, find_differences
 from ipytorchseed.experiment.tracing import Tracing
 from ipytorchseed.experiment.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.fingerprint.value import same

@@ -5,31 +5,17 @@ from __future__ import annotations
 import copyreg
 import sys
 import types
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.errors import in_brief
+from ipytorchseed.experiment.copying import ATOMIC, Copying, find_special
 from ipytorchseed.experiment.memories import Memories, make_sure
-from ipytorchseed.fingerprint.owners import is_borrowed_image
+from ipytorchseed.fingerprint.memory import is_borrowed_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
-
-# Types of immutable objects, which are shared. By identity, because user classes may define hash
-# and equality.
-ATOMIC = frozenset(map(id, (
-    type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
-    slice, type, property, types.BuiltinFunctionType, types.CodeType,
-    types.ModuleType, types.GetSetDescriptorType, types.MemberDescriptorType,
-    types.MappingProxyType, types.WrapperDescriptorType, types.MethodWrapperType,
-    types.MethodDescriptorType, types.ClassMethodDescriptorType,
-)))  # fmt: skip
-
-
-# Makes one copy. It yields each part of the original with the step that reaches it, is sent the
-# part's copy, and returns its own.
-Copying = Generator[tuple[str, Any], Any, Any]
 
 # Internal modules of torch, such as for the results of ``torch.compile``.
 _INTERNAL = (
@@ -44,7 +30,7 @@ _UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "T
 _STEPS = 20
 
 
-class BaseCopier:
+class Copier:
     """Deep copies of many values at once: shared objects and memory stay shared.
 
     Like ``copy.deepcopy``, with additions: tensors and arrays that share memory still share it,
@@ -77,10 +63,6 @@ class BaseCopier:
         self._kept: list[object] = []  # kept alive, so that no id in the memo is reused
         self._sources = hidden_generators()
         self._open: list[tuple[str, Any, Copying]] = []
-
-    def special(self, _kind: type) -> Callable[[BaseCopier, Any], Copying] | None:
-        """Return how objects of a class are copied; None if the class decides, as here."""
-        return None
 
     def copy_all(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Copy values by name."""
@@ -119,7 +101,7 @@ class BaseCopier:
         known = self.known(value)
         if known is not None:
             return known
-        special = self.special(kind)
+        special = find_special(kind)
         if special is None and _is_shared(value, kind):
             self.keep(value, value)
             return value

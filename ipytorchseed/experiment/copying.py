@@ -6,16 +6,31 @@ import copy
 import sys
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from typing import Any
 
-from ipytorchseed.experiment.copier import ATOMIC, BaseCopier, Copying
 from ipytorchseed.experiment.memories import make_sure
 from ipytorchseed.introspection.ownership import is_installed_file
 
+# Types of immutable objects, which are shared. By identity, because user classes may define hash
+# and equality.
+ATOMIC = frozenset(map(id, (
+    type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
+    slice, type, property, types.BuiltinFunctionType, types.CodeType,
+    types.ModuleType, types.GetSetDescriptorType, types.MemberDescriptorType,
+    types.MappingProxyType, types.WrapperDescriptorType, types.MethodWrapperType,
+    types.MethodDescriptorType, types.ClassMethodDescriptorType,
+)))  # fmt: skip
+
+# Makes one copy. It yields each part of the original with the step that reaches it, is sent the
+# part's copy, and returns its own.
+Copying = Generator[tuple[str, Any], Any, Any]
+
+Copier = Any  # the class of this name, whose file imports this one
+
 # Starts the copy of an object.
-Copies = Callable[[BaseCopier, Any], Copying]
+Copies = Callable[[Copier, Any], Copying]
 
 # Marks the function with which a scheduler replaces its optimizer's ``step``.
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
@@ -28,19 +43,19 @@ _DEEPEST = 1000
 # Python's own types, except those that `__reduce_ex__` copies as fast
 
 
-def _list(copier: BaseCopier, value: list[Any]) -> Copying:
+def _list(copier: Copier, value: list[Any]) -> Copying:
     made: list[Any] = []
     copier.keep(value, made)
     return (yield from copier.parts(value, made=made))
 
 
-def _dict(copier: BaseCopier, value: dict[Any, Any]) -> Copying:
+def _dict(copier: Copier, value: dict[Any, Any]) -> Copying:
     made: dict[Any, Any] = {}
     copier.keep(value, made)
     return (yield from copier.fill(made, [*value.items()]))
 
 
-def _tuple(copier: BaseCopier, value: tuple[Any, ...]) -> Copying:
+def _tuple(copier: Copier, value: tuple[Any, ...]) -> Copying:
     items = yield from copier.parts(value)
     known = copier.known(value)
     if known is not None:  # it contains itself, through a list
@@ -49,11 +64,11 @@ def _tuple(copier: BaseCopier, value: tuple[Any, ...]) -> Copying:
     return value if same else tuple(items)
 
 
-def _set(copier: BaseCopier, value: Any) -> Copying:
+def _set(copier: Copier, value: Any) -> Copying:
     return type(value)((yield from copier.parts(value, "{{…}}")))
 
 
-def _function(copier: BaseCopier, value: types.FunctionType) -> Copying:
+def _function(copier: Copier, value: types.FunctionType) -> Copying:
     """Copy a function with state; others are shared."""
     if is_installed_file(value.__code__.co_filename) and not hasattr(value, _OF_SCHEDULER):
         return value
@@ -72,7 +87,7 @@ def _function(copier: BaseCopier, value: types.FunctionType) -> Copying:
     return made
 
 
-def _cell(copier: BaseCopier, value: types.CellType) -> Copying:
+def _cell(copier: Copier, value: types.CellType) -> Copying:
     made = types.CellType()
     copier.keep(value, made)
     with suppress(ValueError):  # it is empty
@@ -80,11 +95,11 @@ def _cell(copier: BaseCopier, value: types.CellType) -> Copying:
     return made
 
 
-def _method(copier: BaseCopier, value: types.MethodType) -> Copying:
+def _method(copier: Copier, value: types.MethodType) -> Copying:
     return types.MethodType(*(yield from copier.parts((value.__func__, value.__self__), "")))
 
 
-def _weak(_: BaseCopier, value: weakref.ref[Any]) -> Copying:
+def _weak(_: Copier, value: weakref.ref[Any]) -> Copying:
     there = value()
     return value if there is None else weakref.ref((yield "", there))
 
@@ -124,7 +139,7 @@ def find_special(kind: type) -> Copies | None:
     return _array if numpy is not None and kind is numpy.ndarray else None
 
 
-def _tensor(copier: BaseCopier, value: Any) -> Copying:
+def _tensor(copier: Copier, value: Any) -> Copying:
     made = copier.memories.tensor(value)
     if made is None:  # without plain memory: sparse, quantized, on another device
         make_sure(value)
@@ -161,7 +176,7 @@ def _computed(leaf: Any) -> Any:
     return line.clone().as_strided(leaf.size(), leaf.stride())
 
 
-def _array(copier: BaseCopier, value: Any) -> Copying:
+def _array(copier: Copier, value: Any) -> Copying:
     if not value.dtype.hasobject:
         return copier.memories.array(value)
     if copier.depth(type(value)) > _DEEPEST:
@@ -174,18 +189,10 @@ def _array(copier: BaseCopier, value: Any) -> Copying:
     return made
 
 
-def _reduced(copier: BaseCopier, value: Any) -> Copying:
+def _reduced(copier: Copier, value: Any) -> Copying:
     return (yield from copier.reduced(value))
 
 
-def _by_attributes(copier: BaseCopier, value: Any) -> Copying:
+def _by_attributes(copier: Copier, value: Any) -> Copying:
     """Copy what pickles lack: hooks, a wrapped ``step``, the present scale."""
     return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))
-
-
-class Copier(BaseCopier):
-    """Copies values of Python, torch and numpy; arguments as for ``BaseCopier``."""
-
-    def special(self, kind: type) -> Copies | None:
-        """Return how objects of a class are copied, if the class does not decide."""
-        return find_special(kind)

@@ -12,19 +12,23 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.fingerprint.buffers import memory
-from ipytorchseed.fingerprint.elements import has_memory, is_borrowed, made_of
-from ipytorchseed.fingerprint.native import native, reads_natively
-from ipytorchseed.fingerprint.owners import (
+from ipytorchseed.fingerprint.elements import has_memory, is_borrowed, is_plain, made_of
+from ipytorchseed.fingerprint.memory import (
     UnreadableError,
     address_of_array,
     is_inside,
     owns_array,
     owns_storage,
     require,
+    view,
 )
+from ipytorchseed.fingerprint.native import native, reads_natively
 
 _MOST = 4096  # objects visited to find the memory behind one
+
+
+# The device of a memory, and its address.
+Place = tuple[str, int]
 
 
 class Block(Struct, eq=False):
@@ -51,35 +55,6 @@ class Block(Struct, eq=False):
         return self.array
 
 
-class Space(Struct):
-    """The copied memory of one device.
-
-    Attributes:
-        blocks: By the address of the original.
-        begins: The addresses, in order.
-    """
-
-    blocks: dict[int, Block] = {}
-    begins: list[int] = []
-
-    def find(self, begin: int, size: int) -> tuple[Block | None, int]:
-        """Return the copied memory that contains a range, if any, and the offset in it."""
-        index = bisect_right(self.begins, begin) - 1
-        if index >= 0:
-            first = self.begins[index]
-            block = self.blocks[first]
-            if begin + size <= first + block.size:
-                return block, begin - first
-        return None, 0
-
-    def add(self, begin: int, block: Block) -> Block:
-        """Register the copy of a memory."""
-        if begin not in self.blocks:
-            insort(self.begins, begin)
-        self.blocks[begin] = block
-        return block
-
-
 class Memories:
     """Copies of memory, by device and by the address of the original.
 
@@ -90,30 +65,22 @@ class Memories:
 
     def __init__(self, limit: int | None, reached: Callable[[Block], None]) -> None:
         self._reached = reached
-        self._spaces: dict[str, Space] = {}
+        self._blocks: dict[Place, Block] = {}
+        self._places: list[Place] = []  # in order
         self._limit = limit
         self._copied = 0
 
     def tensor(self, value: Any) -> Any:
         """Copy a tensor as a leaf; None if it has no plain memory."""
         torch = sys.modules["torch"]
-        plain = (
-            value.layout is torch.strided
-            and value.device.type != "meta"
-            and not value.is_quantized
-            and not value.is_nested
-            and not value.is_conj()
-            and not value.is_neg()
-        )
-        storage = value.untyped_storage() if plain else None
-        if storage is None or storage.data_ptr() == 0:
+        storage = value.untyped_storage() if is_plain(value) else None
+        if storage is None or value.device.type == "meta" or storage.data_ptr() == 0:
             return None
-        begin, size = storage.data_ptr(), storage.nbytes()
-        space = self._space(str(value.device))
-        block, ahead = space.find(begin, size)
+        place, size = (str(value.device), storage.data_ptr()), storage.nbytes()
+        block, ahead = self._find(place, size)
         if block is None:
             self._count(size, value.device.type)
-            block = space.add(begin, Block(size, storage, _clone(storage)))
+            block = self._add(place, Block(size, storage, _clone(storage)))
         self._reached(block)
         made = torch.empty(0, dtype=value.dtype, device=value.device)
         if block.storage is not None and ahead % value.element_size() == 0:
@@ -135,28 +102,40 @@ class Memories:
         dense = owner.flags.c_contiguous or owner.flags.f_contiguous
         if not owner.nbytes or not dense or (borrowed and not is_inside(value, owner)):
             return value.copy(order="K")
-        begin = address_of_array(owner)
-        space = self._space("cpu")
-        block, ahead = space.find(begin, owner.nbytes)
+        place = "cpu", address_of_array(owner)
+        block, ahead = self._find(place, owner.nbytes)
         if block is None:
             self._count(owner.nbytes, "cpu")
             if borrowed:
                 require(owner)
             copy = owner.copy(order="K")
             data = copy.reshape(-1, order="A").view(np.uint8)
-            block = space.add(begin, Block(owner.nbytes, owner, array=data))
+            block = self._add(place, Block(owner.nbytes, owner, array=data))
             self._reached(block)
             if value is owner:
                 copy.flags.writeable = value.flags.writeable
                 return copy
         self._reached(block)
-        ahead += address_of_array(value) - begin
+        ahead += address_of_array(value) - place[1]
         made = np.ndarray(value.shape, value.dtype, block.data().data, ahead, value.strides)
         made.flags.writeable = value.flags.writeable
         return made
 
-    def _space(self, device: str) -> Space:
-        return self._spaces.setdefault(device, Space())
+    def _find(self, place: Place, size: int) -> tuple[Block | None, int]:
+        """Return the copied memory that contains a range, if any, and the offset in it."""
+        index = bisect_right(self._places, place) - 1
+        if index >= 0:
+            (device, begin), ahead = self._places[index], place[1] - self._places[index][1]
+            block = self._blocks[device, begin]
+            if device == place[0] and ahead + size <= block.size:
+                return block, ahead
+        return None, 0
+
+    def _add(self, place: Place, block: Block) -> Block:
+        if place not in self._blocks:
+            insort(self._places, place)
+        self._blocks[place] = block
+        return block
 
     def _count(self, size: int, device: str) -> None:
         """Count bytes before they are copied.
@@ -180,7 +159,7 @@ def _clone(storage: Any) -> Any:
     if storage.device.type == "cpu" and not owns_storage(storage):
         import numpy as np
 
-        require(np.frombuffer(memory(storage.data_ptr(), storage.nbytes()), np.uint8))
+        require(np.frombuffer(view(storage.data_ptr(), storage.nbytes()), np.uint8))
     return storage.clone()
 
 

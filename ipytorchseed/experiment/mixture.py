@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.experiment.captured import CapturedState
-from ipytorchseed.experiment.copying import Copier
+from ipytorchseed.experiment.copier import Copier
 from ipytorchseed.experiment.engine import Engine
 from ipytorchseed.experiment.parts import (
     MISSING,

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.experiment.copier import ATOMIC
+from ipytorchseed.experiment.copying import ATOMIC
 from ipytorchseed.fingerprint import Budget, Fingerprint, fingerprint, same
+from ipytorchseed.fingerprint.containers import write_dict
 from ipytorchseed.fingerprint.frames import write_frame, write_series
-from ipytorchseed.fingerprint.mappings import write_dict
 from ipytorchseed.fingerprint.modules import write_nn_module
 from ipytorchseed.fingerprint.objects import BY_ATTRIBUTES
 from ipytorchseed.fingerprint.optimizers import write_optimizer
@@ -44,6 +44,7 @@ class Kind(Struct, frozen=True):
             new one if it cannot be changed.
         written: A key as code after the value.
         fits: Returns whether the parts of two values of one class correspond.
+        fixed: Whether they correspond only if both values have the same keys.
         refers: Whether values also refer to objects that they do not own, and change with them.
     """
 
@@ -51,6 +52,7 @@ class Kind(Struct, frozen=True):
     put: Callable[[Any, Any, Any], Any]
     written: str = "[{!r}]"
     fits: Callable[[Any, Any], bool] = lambda _now, _then: True
+    fixed: bool = False
     refers: bool = False
 
 
@@ -85,7 +87,10 @@ def kind_of(now: Any, then: Any) -> Kind | None:
     kind = _OBJECT if writer in BY_ATTRIBUTES else _KINDS.get(writer)
     if kind is None or not kind.fits(now, then):
         return None
-    return kind if max(len(kind.divide(each)) for each in (now, then)) <= _MOST else None
+    has, was = kind.divide(now), kind.divide(then)
+    if kind.fixed and has.keys() != was.keys():
+        return None
+    return kind if max(len(has), len(was)) <= _MOST else None
 
 
 def differing(now: object, then: object) -> list[Any]:
@@ -254,10 +259,6 @@ def _put_in_module(value: Any, key: str, part: Any) -> Any:
     return value
 
 
-def _fit_in_names(now: Any, then: Any) -> bool:
-    return _parts_of_module(now).keys() == _parts_of_module(then).keys()
-
-
 def _parts_of_optimizer(value: Any) -> dict[str, Any]:
     """Divide an optimizer; its ``state_dict`` has numbers instead of parameters."""
     return {**_attributes(value), "step": None, **value.state_dict()}
@@ -286,19 +287,15 @@ def _put_in_row(value: Any, row: int, part: Any) -> Any:
     return made
 
 
-def _fit_in_length(now: Any, then: Any) -> bool:
-    return len(now) == len(then)
-
-
 _OBJECT = Kind(_attributes, _put_attribute, ".{}")
-_ITEMS = Kind(_numbered, _put_item, "[{!r}]", _fit_in_length)
+_ITEMS = Kind(_numbered, _put_item, fixed=True)
 # By the writer of its digest, how a value is divided.
 _KINDS = {
     write_dict: Kind(_items, _put_item),
     writer_of(list): _ITEMS,
     writer_of(deque): _ITEMS,
-    writer_of(tuple): Kind(_numbered, _put_in_tuple, "[{!r}]", _fit_in_length),
-    write_nn_module: Kind(_parts_of_module, _put_in_module, "{}", _fit_in_names),
+    writer_of(tuple): Kind(_numbered, _put_in_tuple, fixed=True),
+    write_nn_module: Kind(_parts_of_module, _put_in_module, "{}", fixed=True),
     write_optimizer: Kind(
         _parts_of_optimizer, _put_in_optimizer, ".{}", _fit_in_groups, refers=True
     ),

@@ -19,11 +19,11 @@ from xxhash import xxh3_64_hexdigest
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
-from ipytorchseed.experiment.begin import begin_as
 from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.engine import Engine, named
 from ipytorchseed.experiment.imports import IN_DEPENDENCIES
 from ipytorchseed.experiment.mixture import Mixture
+from ipytorchseed.experiment.rewind import begin_as
 from ipytorchseed.experiment.trials import UNREPEATED, Trial, find_trials, merged, mixed_run
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.introspection.values import shell_name

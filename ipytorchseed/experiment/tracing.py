@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
-from ipytorchseed.experiment.outcome import Outcome, find_differences
-from ipytorchseed.experiment.repeating import RepeatedCell
+from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, find_differences
 from ipytorchseed.experiment.verdict import Culprit, Entry, Traced
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import is_program, sentence

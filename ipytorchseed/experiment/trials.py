@@ -90,15 +90,9 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
     if cause.kind == "code":
         loaded = sorted({**run.loaded, **against.loaded})
         return f"importing `{loaded[0]}` runs its code only once" if loaded else Trial(text=True)
-    if cause.kind == "rng":
-        return _trial_of_source(run, against, cause.name, kept)
-    if cause.kind == "input":
-        return _trial_of_input(run, against, cause.name, kept)
-    if cause.kind == "file":
-        return _trial_of_file(run, against, cause.name, kept)
-    if cause.kind in UNREPEATED:
-        return UNREPEATED[cause.kind]
-    return _trial_of_setting(against, cause.name)
+    if cause.kind in _BY_KIND:
+        return _BY_KIND[cause.kind](run, against, cause.name, kept)
+    return UNREPEATED.get(cause.kind) or _trial_of_setting(against, cause.name)
 
 
 def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
@@ -133,6 +127,9 @@ def _trial_of_input(run: Run, against: Run, name: str, kept: Collection[str]) ->
     if any(value is not None and value.opaque for value in values):
         return "it cannot be inspected"
     return Trial(values=frozenset({name}))
+
+
+_BY_KIND = {"rng": _trial_of_source, "input": _trial_of_input, "file": _trial_of_file}
 
 
 def mixed_run(run: Run, against: Run, trial: Trial) -> Run:

@@ -10,10 +10,9 @@ from typing import Any
 from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
-from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
-from ipytorchseed.fingerprint.owners import UnreadableError, owns_array, require
-from ipytorchseed.fingerprint.reading import read
-from ipytorchseed.fingerprint.scalars import name_bytes, text
+from ipytorchseed.fingerprint.memory import UnreadableError, owns_array, require
+from ipytorchseed.fingerprint.objects import extra
+from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -50,7 +49,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
     borrowed = bool(plain.nbytes) and not owns_array(plain)
     if dtype.names is not None:  # its padding is not content
         fields = [(field, plain[field]) for field in dtype.names]
-        body = join((yield from attribute_tokens(fields, walk)))
+        body = join((yield from walk.named(fields)))
     elif dtype.hasobject:
         if borrowed:  # they are addresses, which are invalid once the memory is gone
             raise UnreadableError("its objects are in foreign memory")
@@ -62,15 +61,15 @@ def write_array(value: Any, walk: Walk) -> Writing:
         mapped = issubclass(type(value), numpy.memmap)
         skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
         more = yield from extra(value, walk, numpy.ndarray, skip=skip)
-    digest = xxh3_128_digest(_head(dtype, shape) + more + body)
+    content = _head(dtype, shape) + more + body
     if not walk.top:
-        return Draft(digest, "array")
+        return Draft(content, "array")
     name = name_of(dtype)
     if not plain.flags.c_contiguous:
         walk.strides.append(str(plain.strides))
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": name}
-    return Draft(digest, "array", f"{name} array {size}", parts, series_of(plain))
+    return Draft(content, "array", f"{name} array {size}", parts, series_of(plain))
 
 
 def brief_array(plain: Any, walk: Walk) -> bytes | None:
@@ -132,7 +131,7 @@ def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
             require(plain)
         rows = numpy.ascontiguousarray(plain).view(numpy.uint8)
         plain = rows.reshape(-1, numpy.dtype("g").itemsize)[:, :10]  # the other bytes are undefined
-    return read(plain, walk, borrowed=borrowed)
+    return walk.read_array(plain, borrowed=borrowed)
 
 
 # Bits of the fraction of an x86 number of extended precision.
@@ -170,14 +169,14 @@ def write_number(value: Any, walk: Walk) -> Writing:
     is_numpys = made.name.startswith("numpy.")
     more = b"" if is_numpys else (yield from extra(value, walk, object))
     name = name_of(dtype)
-    digest = xxh3_128_digest(b"number" + name_bytes(name) + more + body)
+    content = b"number" + name_bytes(name) + more + body
     if not walk.top:
-        return Draft(digest, "number")
+        return Draft(content, "number")
     series = (float(generic.item(value)),) if dtype.kind in "iuf" else None
     shown = f"{name} {series[0]:.6g}" if series else name
     if dtype.kind == "b":
         shown = repr(generic.item(value))
-    return Draft(digest, "number", shown, {"dtype": name}, series)
+    return Draft(content, "number", shown, {"dtype": name}, series)
 
 
 def number_leaves() -> dict[int, Callable[[Any], bytes]]:
@@ -195,10 +194,3 @@ def number_leaves() -> dict[int, Callable[[Any], bytes]]:
 
 # Codes of the dtypes whose scalars have undefined bytes.
 _OF_EXTENDED = {ord("g"): None, ord("G"): None}
-
-
-def write_dtype(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a dtype."""
-    yield from ()
-    told = str(value)
-    return Draft(xxh3_128_digest(b"dtype" + text(told)), "dtype", f"dtype {told}")

@@ -21,7 +21,7 @@ class LateError(SpentError):
     """The time is over, although the value may not be large."""
 
 
-class PendingError(SpentError):
+class PendingError(Exception):
     """The value is not ready, because a GPU is still computing it."""
 
 

@@ -5,47 +5,12 @@ from __future__ import annotations
 import io
 import sys
 import weakref
-from collections.abc import Callable
 from typing import Any
 
-from xxhash import xxh3_128_digest
-
-from ipytorchseed.fingerprint.containers import write_tokens
-from ipytorchseed.fingerprint.objects import attribute_tokens, extra, join
-from ipytorchseed.fingerprint.scalars import text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy, mro
+from ipytorchseed.fingerprint.scalars import join, text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
+from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, mro
 from ipytorchseed.patterns import lazy_pattern
-
-
-def state_writer(
-    word: str, state: Callable[[Any], object], exact: str = "", *, show: bool = False
-) -> Writer:
-    """Return a writer of objects that a state describes completely.
-
-    Args:
-        word: The kind.
-        state: Returns the content to write, a dictionary if it has names; it must run no user
-            code.
-        exact: The type with its module; objects of subclasses add their attributes.
-        show: Whether the state may be shown to people.
-    """
-
-    def write(value: Any, walk: Walk) -> Writing:
-        held = state(value)
-        if type(held) is dict:
-            token = join((yield from attribute_tokens(held.items(), walk)))
-        else:
-            (token,) = yield from write_tokens((held,), walk, counted=False)
-        made = anatomy(type(value))
-        subclass = exact and made.name != exact
-        more = (yield from extra(value, walk, object)) if subclass else b""
-        digest = xxh3_128_digest(word.encode() + text(made.name) + more + token)
-        if not walk.top:
-            return Draft(digest, word)
-        return Draft(digest, word, f"{made.title} {held}"[:80] if show else made.title)
-
-    return write
 
 
 def class_of(value: object, name: str | tuple[str, ...]) -> Any:
@@ -175,20 +140,19 @@ def referred(value: Any) -> object:
 def write_enum(value: Any, walk: Walk) -> Writing:
     """Write a member of an enumeration: class, name and value."""
     made = anatomy(type(value))
-    fields = made.dictionary(value) or {}
+    fields = dictionary_of(value)
     items = [(name, fields.get(name)) for name in ("_name_", "_value_")]
-    tokens = yield from attribute_tokens(items, walk)
+    tokens = yield from walk.named(items)
     name = fields.get("_name_")
     shown = f"{made.title}.{name}" if type(name) is str else made.title
-    return Draft(xxh3_128_digest(b"enum" + text(made.name) + join(tokens)), "enum", shown)
+    return Draft(b"enum" + text(made.name) + join(tokens), "enum", shown)
 
 
-def write_exception(value: Any, walk: Walk) -> Writing:
-    """Write an exception: class, arguments and attributes, without its traceback."""
-    args = yield BaseException.args.__get__(value)  # type: ignore[attr-defined]
-    more = yield from extra(value, walk, object, skip=_NOT_ARGUMENTS)
-    made = anatomy(type(value))
-    return Draft(xxh3_128_digest(b"exception" + args + more), "exception", made.title)
+def raised(value: Any) -> object:
+    """Return the arguments and attributes of an exception, without its traceback."""
+    fields = dict(anatomy(type(value)).attributes(value))
+    kept = {name: each for name, each in fields.items() if name not in _NOT_ARGUMENTS}
+    return BaseException.args.__get__(value), kept  # type: ignore[attr-defined]
 
 
 _NOT_ARGUMENTS = frozenset({"__notes__", "__suppress_context__"})
@@ -206,16 +170,15 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
     for kind in KINDS:
         if kind.module in sys.modules and _is_of(value, kind.type):
             if not walk.top and is_source(value, kind):
-                return Draft(xxh3_128_digest(b"source" + text(kind.type)), "rng", kind.type)
-            state = kind.read(value)
-            token = yield state
+                return Draft(b"source" + text(kind.type), "rng", kind.type)
+            token = yield kind.read(value)
             if not walk.top:
                 walk.random.append(token)
-                return Draft(xxh3_128_digest(b"random" + text(kind.type)), "rng")
-            digest = xxh3_128_digest(b"random" + text(kind.type) + token)
-            return Draft(digest, "rng", kind.type, {"state": digest_of(token)} | _spawned(value))
+                return Draft(b"random" + text(kind.type), "rng")
+            content = b"random" + text(kind.type) + token
+            return Draft(content, "rng", kind.type, _spawned(value))
     walk.mark_unseen(made.name)
-    return Draft(xxh3_128_digest(b"random" + text(made.name)), "rng", made.title, opaque=True)
+    return Draft(b"random" + text(made.name), "rng", made.title, opaque=True)
 
 
 def _spawned(value: Any) -> dict[str, str]:
@@ -237,8 +200,6 @@ def _is_of(value: object, name: str) -> bool:
     return made is not None and issubclass(type(value), made)
 
 
-def write_bit_generator(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write numpy's bit generator by its state."""
-    token = yield class_of(value, "numpy.").state.__get__(value)
-    made = anatomy(type(value))
-    return Draft(xxh3_128_digest(b"random" + text(made.name) + token), "rng", made.title)
+def bits(value: Any) -> object:
+    """Return the state of numpy's bit generator."""
+    return class_of(value, "numpy.").state.__get__(value)

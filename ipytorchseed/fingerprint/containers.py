@@ -1,4 +1,4 @@
-"""Fingerprints of sequences, in order, and sets.
+"""Fingerprints of sequences and dictionaries, in order, and of sets.
 
 Subclasses are read as the builtin type. Large ones are read in batches, between which the clock
 is checked.
@@ -7,8 +7,9 @@ is checked.
 from __future__ import annotations
 
 from array import array
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice, repeat
 from operator import is_
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 from xxhash import xxh3_64, xxh3_64_hexdigest, xxh3_128, xxh3_128_digest, xxh3_128_intdigest
 
 from ipytorchseed.fingerprint.budget import SpentError
-from ipytorchseed.fingerprint.buffers import CHUNK
+from ipytorchseed.fingerprint.derived import find_times
+from ipytorchseed.fingerprint.memory import CHUNK
 from ipytorchseed.fingerprint.meter import BATCH, ITEMS
-from ipytorchseed.fingerprint.objects import PARTS, extra
+from ipytorchseed.fingerprint.objects import PARTS, extra, inner_parts
 from ipytorchseed.fingerprint.scalars import LEAVES, number
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import find_member
@@ -28,72 +30,56 @@ SERIES = 8192
 
 _ENDS = 8  # items listed from each end of a sequence
 
+# Items that a sample of a container without indices skips at most.
+_NEAR = 2**16
+
 
 # --------------------------------------------------------------------------------------------------
 # Items
 
 
-def batches(items: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yield items in batches.
-
-    Raises:
-        SpentError: Another thread changed the container.
-    """
-    iterator = iter(items)
-    while True:
-        try:
-            batch = [*islice(iterator, BATCH)]
-        except RuntimeError:
-            raise SpentError from None
-        if not batch:
-            return
-        yield batch
+_nothing = partial(iter, ())
 
 
-# Items that a sample of a container without indices skips at most.
-_NEAR = 2**16
-
-
-def ends(
-    forward: Callable[[], Iterator[Any]], backward: Iterator[Any], length: int
+def _batches(
+    walk: Walk,
+    length: int,
+    whole: Iterable[Any],
+    forward: Callable[[], Iterator[Any]] = _nothing,
+    backward: Callable[[], Iterator[Any]] = _nothing,
 ) -> Iterator[list[Any]]:
-    """Yield the ends of a container without indices, and some items between.
+    """Yield the items of a container without indices in batches.
+
+    Args:
+        walk: The walk.
+        length: The number of items.
+        whole: All of them.
+        forward: Iterates over those of a sample: the ends and some between.
+        backward: The same from the end.
 
     Raises:
         SpentError: Another thread changed the container.
     """
-    third = ITEMS // 3
-    near = min(length - third, _NEAR)
     try:
+        if walk.may_hold(length):
+            iterator = iter(whole)
+            while batch := [*islice(iterator, BATCH)]:
+                yield batch
+            return
+        third = ITEMS // 3
+        near = min(length - third, _NEAR)
         yield [*islice(forward(), third)]
         yield [*islice(forward(), third, near, near // third)]
-        yield [*islice(backward, third)]
+        yield [*islice(backward(), third)]
     except RuntimeError:
         raise SpentError from None
-
-
-def write_tokens(
-    items: Iterable[object], walk: Walk, *, counted: bool = True
-) -> Generator[object, bytes, list[bytes]]:
-    """Write items one by one, and count them as visited.
-
-    If ``counted`` is not set, leaves do not count.
-    """
-    tokens = []
-    for item in items:
-        leaf = LEAVES.get(id(type(item)))
-        token = walk.short(item) if leaf is None else leaf(item)
-        tokens.append((yield item) if token is None else token)
-    if counted:
-        walk.tick(len(tokens))
-    return tokens
 
 
 def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
     """Digest a batch of items in their order; 17 or 32 bytes."""
     digest = _packed(items, walk) if len(items) >= SHORT else None
     if digest is None:
-        tokens = yield from write_tokens(items, walk)
+        tokens = yield from walk.tokens(items)
         digest = b"." + xxh3_128_digest(b"".join(tokens))
     return digest
 
@@ -145,42 +131,59 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
     return tuple(found)
 
 
+# --------------------------------------------------------------------------------------------------
+# Sequences
+
+
 def sequence_writer(base: Any) -> Writer:
     """Return a writer of sequences of a builtin type."""
     word: str = base.__name__
-    tag = word.encode()
 
     def write(value: Any, walk: Walk) -> Writing:
         length = base.__len__(value)
-        series: Sequence[Any] = [*base.__iter__(value)] if length <= ITEMS else ()
+        series = [*base.__iter__(value)] if length <= ITEMS else []
         tokens: list[bytes] | None = None
         if length < SHORT:
-            tokens = yield from write_tokens(series, walk, counted=False)
-            digest = b"".join(tokens)
-        elif length <= ITEMS:
-            digest = xxh3_128_digest((yield from write_batch(series, walk)))
+            tokens = yield from walk.tokens(series, counted=False)
+            body = b"".join(tokens)
+        elif series:
+            body = xxh3_128_digest((yield from write_batch(series, walk)))
         else:
             hasher = xxh3_128()
-            for batch in _batches(base, value, length, walk):
+            for batch in _pieces(base, value, length, walk):
                 hasher.update((yield from write_batch(batch, walk)))
                 if walk.top and length <= SERIES:
-                    series = [*series, *batch]
-            digest = hasher.digest()
+                    series += batch
+            body = hasher.digest()
         more = b"" if type(value) is base else (yield from extra(value, walk, base))
         beside = {"beside": xxh3_64_hexdigest(more)} if more else {}
         if base is deque:
             limit = _limit(value)
             more += b"%d;" % (-1 if limit is None else limit)
             beside["maxlen"] = str(limit)
-        digest = xxh3_128_digest(tag + b"%d;" % length + more + digest)
+        content = b"%b%d;" % (word.encode(), length) + more + body
         if not walk.top:
-            return Draft(digest, word)
+            return Draft(content, word)
         parts = beside | (yield from _sequence_parts(value, length, series, tokens, walk))
-        title = word if type(value) is base else type.__dict__["__name__"].__get__(type(value))
         numbers = series_of(series) if len(series) == length else None
-        return Draft(digest, word, f"{title} of {length:,}", parts, numbers)
+        return Draft(content, word, f"{_title(value)} of {length:,}", parts, numbers)
 
     return write
+
+
+_limit = deque.__dict__["maxlen"].__get__
+
+
+def _title(value: object) -> str:
+    return type.__dict__["__name__"].__get__(type(value))  # type: ignore[no-any-return]
+
+
+def _pieces(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
+    """Yield the items of a long sequence in batches: all, or some of them."""
+    if base is deque:
+        forward, backward = (partial(it, value) for it in (deque.__iter__, deque.__reversed__))
+        return _batches(walk, length, forward(), forward, backward)
+    return (base.__getitem__(value, span) for span in walk.spans(length))
 
 
 # Types that number their items from 0, by identity; a user's class may differ.
@@ -188,7 +191,7 @@ _NUMBERED = frozenset(map(id, (list, tuple, deque)))
 
 
 def _sequence_parts(
-    value: Any, length: int, series: Sequence[object], tokens: list[bytes] | None, walk: Walk
+    value: Any, length: int, series: list[Any], tokens: list[bytes] | None, walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
     """Return parts for the items of a short sequence, and for both ends of any.
 
@@ -202,9 +205,7 @@ def _sequence_parts(
     parts = {"length": str(length)}
     if length <= PARTS:
         if tokens is None:
-            tokens = yield from write_tokens(series, walk)
-        else:
-            walk.tick(length)
+            tokens = yield from walk.tokens(series)
         parts["items"] = xxh3_64_hexdigest(b"".join(sorted(tokens)))
         named = zip(_fields(type(value)), tokens, strict=False)
         parts |= {f"a:{name}": digest_of(token) for name, token in named}
@@ -212,17 +213,14 @@ def _sequence_parts(
         return parts
     near = min(length, _ENDS)
     places = [*range(near), *range(-near, 0)]
-    if tokens is None:
-        try:
-            items = [value[place] for place in places]
-        except IndexError:  # another thread removed items
-            raise SpentError from None
-        ends = yield from write_tokens(items, walk)
-    else:
-        walk.tick(len(places))
-        ends = [tokens[place] for place in places]
-    parts |= {f"k:[{place}]": digest_of(token) for place, token in zip(places, ends, strict=True)}
-    return parts
+    try:
+        if tokens is None:
+            ends = yield from walk.tokens([value[place] for place in places])
+        else:
+            ends = [tokens[place] for place in places]
+    except IndexError:  # another thread removed items
+        raise SpentError from None
+    return parts | {f"k:[{n}]": digest_of(token) for n, token in zip(places, ends, strict=True)}
 
 
 def _fields(kind: type) -> tuple[str, ...]:
@@ -230,18 +228,6 @@ def _fields(kind: type) -> tuple[str, ...]:
     found = find_member(kind, "_fields", ())
     plain = issubclass(kind, tuple) and type(found) is tuple
     return found if plain and all(type(each) is str for each in found) else ()
-
-
-_limit = deque.__dict__["maxlen"].__get__
-
-
-def _batches(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
-    """Yield the items of a sequence in batches: all, or the ends and some between."""
-    if base is deque:
-        if walk.may_hold(length):
-            return batches(deque.__iter__(value))
-        return ends(lambda: deque.__iter__(value), deque.__reversed__(value), length)
-    return (base.__getitem__(value, span) for span in walk.spans(length))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -255,20 +241,76 @@ def set_writer(base: Any) -> Writer:
         length = base.__len__(value)
         total, order = 0, xxh3_64()
         # Their order is not content, so there is no fixed sample: all or none.
-        if walk.may_hold(length):
-            for batch in batches(base.__iter__(value)):
-                tokens = yield from write_tokens(batch, walk)
-                total += sum(map(xxh3_128_intdigest, tokens))
-                order.update(b"".join(tokens))
+        for batch in _batches(walk, length, base.__iter__(value)):
+            tokens = yield from walk.tokens(batch)
+            total += sum(map(xxh3_128_intdigest, tokens))
+            order.update(b"".join(tokens))
         more = yield from extra(value, walk, base)
-        head = base.__name__.encode() + b"%d;%x;" % (length, total)
-        digest = xxh3_128_digest(head + more)
-        if not walk.top:
-            return Draft(digest, base.__name__)
-        summary = f"{base.__name__} of {length:,}"
+        content = base.__name__.encode() + b"%d;%x;" % (length, total) + more
         parts = {"length": str(length), "order": order.hexdigest()}
         if more:
             parts["beside"] = xxh3_64_hexdigest(more)
-        return Draft(digest, base.__name__, summary, parts)
+        return Draft(content, base.__name__, f"{base.__name__} of {length:,}", parts)
 
     return write
+
+
+# --------------------------------------------------------------------------------------------------
+# Dictionaries
+
+
+def _in_order(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
+    """Yield keys and values in order, without comparing or hashing a user's key.
+
+    ``OrderedDict`` looks up each next key by its hash. So its order is used only if all keys are
+    of builtin types; else the order of insertion is used.
+    """
+    for batch in _batches(walk, dict.__len__(value), dict.keys(value)):
+        walk.tick(len(batch))
+        if not all(id(kind) in LEAVES for kind in map(type, batch)):
+            yield from dict.items(value)
+            return
+    yield from OrderedDict.items(value)
+
+
+def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
+    """Yield the items of a dictionary in batches: all, or its ends and some between."""
+    items = dict.items(value)
+    if length <= PARTS and type(value) is dict:  # the usual case
+        return iter([[*items]])
+    whole = _in_order(value, walk) if issubclass(type(value), OrderedDict) else items
+    return _batches(walk, length, whole, partial(iter, items), partial(reversed, items))
+
+
+def _name_item(key: object) -> str:
+    """Return the part's name for an item, or an empty string for other keys."""
+    return f"k:{key}" if type(key) is str else f"k:[{key}]" if type(key) is int else ""
+
+
+def write_dict(value: Any, walk: Walk) -> Writing:
+    """Write a dictionary in order, because iteration may depend on it."""
+    length = dict.__len__(value)
+    parts = {"length": str(length)}
+    hasher = xxh3_128()
+    for batch in _entries(value, length, walk):
+        if len(batch) <= PARTS:
+            for place in find_times([key for key, _ in batch]):
+                batch[place] = batch[place][0], None
+            tokens = yield from walk.tokens([each for item in batch for each in item])
+            hasher.update(b"".join(tokens))
+            if walk.top and length <= PARTS:
+                told = zip(batch, tokens[1::2], strict=True)
+                parts |= {name: digest_of(t) for (key, _), t in told if (name := _name_item(key))}
+                parts["keys"] = xxh3_64_hexdigest(b"".join(tokens[::2]))
+                named = [(key, each) for key, each in batch if type(key) is str]
+                parts = (yield from inner_parts(named, walk, "k")) | parts
+        else:
+            for each in zip(*batch, strict=True):  # the keys, and the values
+                hasher.update((yield from write_batch(each, walk)))
+    more = b"" if type(value) is dict else (yield from extra(value, walk, dict))
+    content = b"dict%d;" % length + more + hasher.digest()
+    if not walk.top:
+        return Draft(content, "dict")
+    if more:
+        parts["beside"] = xxh3_64_hexdigest(more)
+    return Draft(content, "dict", f"{_title(value)} of {length:,}", parts)

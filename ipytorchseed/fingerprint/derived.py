@@ -1,7 +1,8 @@
-"""Hashes and cached properties of objects, which follow from the rest of them."""
+"""What is not content: hashes, cached properties, and times that libraries record."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from types import FunctionType
 
@@ -89,3 +90,26 @@ def _is_property(made: type, name: str) -> bool:
     """Return whether a class computes an attribute when it is read."""
     kind = type(find_member(made, name))
     return not issubclass(kind, FunctionType) and find_member(kind, "__get__") is not None
+
+
+# By the first name in results of scikit-learn and skorch: those by which they are known.
+_TIMED = {
+    "fit_time": frozenset({"fit_time", "score_time"}),
+    "mean_fit_time": frozenset(
+        {"mean_fit_time", "mean_score_time", "std_fit_time", "std_score_time"}
+    ),
+    "batches": frozenset({"batches", "dur", "epoch"}),
+}
+
+_NO_TIMES = ("batches", "epoch")
+
+
+def find_times(names: Sequence[object]) -> Collection[int]:
+    """Return the positions of times among the keys or columns of a library's results."""
+    if not names or type(names[0]) is not str or names[0] not in _TIMED:
+        return ()
+    known = _TIMED[names[0]]
+    plain = [name if type(name) is str else "" for name in names]  # no user code runs
+    if not known < {*plain}:
+        return ()
+    return [n for n, name in enumerate(plain) if name in known and name not in _NO_TIMES]

@@ -70,15 +70,13 @@ def fingerprint(
         finally:
             budget.charge(began)
     except PendingError:
-        return Fingerprint(
-            "", PENDING, f"{anatomy(type(value)).title}, still computed", exact=False
-        )
+        kind, why = PENDING, "still computed"
     except SpentError:
-        return Fingerprint("", "unread", f"{anatomy(type(value)).title}, not looked at", False)  # noqa: FBT003 -- exact
+        kind, why = "unread", "not looked at"
     except Exception as error:  # noqa: BLE001 -- the user's cell must go on
-        return Fingerprint(
-            "", "opaque", f"not looked at ({type(error).__name__})", exact=False, opaque=True
-        )
+        why = f"not looked at ({type(error).__name__})"
+        return Fingerprint("", "opaque", why, exact=False, opaque=True)
+    return Fingerprint("", kind, f"{anatomy(type(value)).title}, {why}", exact=False)
 
 
 def _look(
@@ -90,9 +88,7 @@ def _look(
     for mode in modes:
         walk = walk_in(mode)
         try:
-            draft = walk.look(value)
-        except PendingError:
-            raise
+            draft, digest = walk.look(value)
         except SpentError as end:
             if mode is Mode.FULL:
                 memo.mark_too_slow(value, left)
@@ -101,48 +97,49 @@ def _look(
             if walk.large:
                 break
         else:
-            sample = _sample_too(value, draft, memo, walk_in) if walk.large else ""
-            return _finish(value, walk, draft, sample)
+            sample = _sample_too(value, digest, memo, walk_in) if walk.large else ""
+            return _finish(value, walk, draft, digest[:8].hex(), sample)
     walk = walk_in(Mode.SAMPLE)
-    draft = walk.look(value)
-    return _finish(value, walk, draft, draft.digest[:8].hex())
+    draft, digest = walk.look(value)
+    return _finish(value, walk, draft, digest[:8].hex(), digest[:8].hex())
 
 
-def _sample_too(value: object, draft: Draft, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
+def _sample_too(value: object, digest: bytes, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
     """Return the sample of a value that was read whole, for later looks."""
-    known = memo.sample(draft.digest)
+    known = memo.sample(digest)
     if known is None:
         try:
-            known = walk_in(Mode.SAMPLE).look(value).digest[:8].hex()
-        except SpentError:
+            known = walk_in(Mode.SAMPLE).look(value)[1][:8].hex()
+        except (PendingError, SpentError):
             return ""
-        memo.keep_sample(draft.digest, known)
+        memo.keep_sample(digest, known)
     return known
 
 
-def _finish(value: object, walk: Walk, draft: Draft, sample: str) -> Fingerprint:
-    parts, summary, unseen_inside = draft.parts, draft.summary, walk.unseen
+def _finish(value: object, walk: Walk, draft: Draft, digest: str, sample: str) -> Fingerprint:
+    summary, unseen = draft.summary, walk.unseen
     if draft.opaque:
-        unseen_inside = unseen_inside - {anatomy(type(value)).name}
-    if unseen_inside:
-        parts = {**parts, "unseen": ", ".join(sorted(unseen_inside))}
-    if walk.random:
-        parts = {**parts, "random": xxh3_64_hexdigest(b"".join(walk.random))}
-    if walk.strides:
-        parts = {**parts, "strides": xxh3_64_hexdigest(" ".join(walk.strides).encode())}
+        unseen = unseen - {anatomy(type(value)).name}
     results = [f"{name}={made[:8]}" for name, made in walk.derived.items() if made]
-    if results:
-        parts = {**parts, DERIVED: "; ".join(results[:_RESULTS])}
-    if walk.shared and draft.kind in _CONTAINERS:
-        parts = {**parts, SHARED: str(walk.shared)}
     may_be = [kind for kind in walk.kinds() if _may_be_users(kind)]
     outdated = sorted({name_of_class(kind) for kind in may_be if _is_outdated(kind)})
+    parts = draft.parts
+    if unseen:
+        parts["unseen"] = ", ".join(sorted(unseen))
+    if walk.random:
+        parts["random"] = xxh3_64_hexdigest(b"".join(walk.random))
+    if walk.strides:
+        parts["strides"] = xxh3_64_hexdigest(repr(walk.strides).encode())
+    if results:
+        parts[DERIVED] = "; ".join(results[:_RESULTS])
+    if walk.shared and draft.kind in _CONTAINERS:
+        parts[SHARED] = str(walk.shared)
     if outdated:
-        parts = {**parts, OUTDATED: ", ".join(outdated[:_CLASSES])}
+        parts[OUTDATED] = ", ".join(outdated[:_CLASSES])
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
-    digest, exact, opaque = draft.digest[:8].hex(), walk.exact, draft.opaque
-    return Fingerprint(digest, draft.kind, summary, exact, opaque, parts, draft.series, sample)
+    rest = walk.exact, draft.opaque, parts, draft.series, sample
+    return Fingerprint(digest, draft.kind, summary, *rest)
 
 
 @per_object

@@ -10,8 +10,7 @@ from typing import Any
 from msgspec import Struct
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint import buffers, reading
-from ipytorchseed.fingerprint.buffers import memory
+from ipytorchseed.fingerprint import memory
 from ipytorchseed.fingerprint.device import (
     DEVICES,
     ON_HOST,
@@ -20,9 +19,9 @@ from ipytorchseed.fingerprint.device import (
     take,
     warm_up,
 )
+from ipytorchseed.fingerprint.memory import UnreadableError, extent, owns_storage, require
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.owners import UnreadableError, extent, owns_storage, require
 from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -127,7 +126,7 @@ def _remembered(walk: Walk, tensor: Any, size: int, elements: Elements) -> bytes
     at, memo, budget = native(), walk.memo, walk.budget
     proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
              at.version(tensor), id(tensor))  # fmt: skip
-    storage = at.storage(tensor)
+    storage = at.untyped_storage(tensor)
     place = storage._cdata  # noqa: SLF001 -- no public way
     identity = (place, at.cdata(tensor))
     # Only this tensor and ``storage`` may use the memory: a third could have been written to.
@@ -136,12 +135,12 @@ def _remembered(walk: Walk, tensor: Any, size: int, elements: Elements) -> bytes
         budget.reread -= size
         walk.count(size)
         digest = elements.whole(walk)
-    elif known is not None and elements.sample(*buffers.PROOF) == known.sample:
+    elif known is not None and elements.sample(*memory.PROOF) == known.sample:
         walk.count(size)
         return known.digest
     else:
         digest = elements.digest(walk)
-    memo.keep_tensor(storage, identity, proof, elements.sample(*buffers.PROOF), digest)
+    memo.keep_tensor(storage, identity, proof, elements.sample(*memory.PROOF), digest)
     return digest
 
 
@@ -162,7 +161,7 @@ class Elements(Struct):
 
     def digest(self, walk: Walk) -> bytes:
         """Digest all elements, or a sample; 16 bytes."""
-        return self.whole(walk) if walk.may_read(self.size) else self.sample(*buffers.SAMPLE)
+        return self.whole(walk) if walk.may_read(self.size) else self.sample(*memory.SAMPLE)
 
     def whole(self, walk: Walk) -> bytes:
         """Digest all elements; 16 bytes."""
@@ -172,32 +171,37 @@ class Elements(Struct):
             return digest_on_device(bits(tensor), walk.charge)
         if self.device != "cpu":
             return walk.read_pieces(_pieces(bits(tensor)))
-        if self.borrowed or not at.is_contiguous(tensor):
-            return walk.read_pieces(reading.pieces(as_array(tensor), borrowed=self.borrowed))
-        view = memory(at.data_ptr(tensor), self.size)
-        if self.size > buffers.CHUNK:
-            return walk.read_pieces(buffers.chunks(view))
+        if self.size > memory.CHUNK or self.borrowed or not at.is_contiguous(tensor):
+            return walk.read_pieces(memory.pieces(as_array(tensor), borrowed=self.borrowed))
         walk.charge(self.size)
-        return xxh3_128_digest(view)
+        return xxh3_128_digest(memory.view(at.data_ptr(tensor), self.size))
 
     def sample(self, blocks: int, block: int) -> bytes:
         """Digest the elements at fixed places; 16 bytes."""
         at, tensor = native(), self.tensor
         if self.device == "cpu":
-            return reading.sample(as_array(tensor), blocks, block, borrowed=self.borrowed)
+            return memory.sample(as_array(tensor), blocks, block, borrowed=self.borrowed)
         torch, item = sys.modules["torch"], at.element_size(tensor)
         count = at.numel(tensor)
         each = min(max(1, block // item), count)
-        begin = torch.tensor(buffers.starts(count, blocks, each), device="cpu")
+        begin = torch.tensor(memory.starts(count, blocks, each), device="cpu")
         places = (begin[:, None] + torch.arange(each, device="cpu")).flatten()
         taken = take(bits(tensor), at.shape(tensor), places).cpu().contiguous()
-        return xxh3_128_digest(memory(taken.data_ptr(), taken.numel() * taken.element_size()))
+        return xxh3_128_digest(memory.view(taken.data_ptr(), taken.numel() * taken.element_size()))
+
+
+def is_plain(tensor: Any) -> bool:
+    """Return whether the elements of a tensor are what its memory has, by strides."""
+    at = native()
+    lazy = at.is_conj(tensor) or at.is_neg(tensor)
+    strided = not at.is_nested(tensor) and at.layout(tensor) is at.strided
+    return strided and not (lazy or at.is_quantized(tensor))
 
 
 def is_borrowed(tensor: Any) -> bool:
     """Return whether the memory of a strided tensor may be unmapped."""
     at = native()
-    return at.device(tensor).type == "cpu" and not owns_storage(at.storage(tensor))
+    return at.device(tensor).type == "cpu" and not owns_storage(at.untyped_storage(tensor))
 
 
 def as_array(tensor: Any) -> Any:
@@ -209,7 +213,7 @@ def as_array(tensor: Any) -> Any:
     strides = tuple([step * item for step in at.stride(tensor)])
     _, size = extent(shape, strides, item)
     kind = f"u{item}" if item <= 8 else f"V{item}"  # noqa: PLR2004 -- numpy copies integers faster
-    return np.ndarray(shape, kind, memory(at.data_ptr(tensor), size), 0, strides)
+    return np.ndarray(shape, kind, memory.view(at.data_ptr(tensor), size), 0, strides)
 
 
 def readable(tensor: Any) -> Any:
@@ -231,8 +235,8 @@ def has_memory(tensor: Any) -> bool:
         return False
     dense = at.is_contiguous(tensor)
     reach = at.numel(tensor) if dense else extent(at.shape(tensor), at.stride(tensor), 1)[1]
-    needed = (at.offset(tensor) + reach) * at.element_size(tensor)
-    return at.storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
+    needed = (at.storage_offset(tensor) + reach) * at.element_size(tensor)
+    return at.untyped_storage(tensor).nbytes() >= needed  # type: ignore[no-any-return]
 
 
 def bits(tensor: Any) -> Any:
@@ -249,9 +253,9 @@ def bits(tensor: Any) -> Any:
 
 def _pieces(tensor: Any) -> Iterator[memoryview]:
     """Copy a tensor of integers to contiguous CPU memory, piece by piece."""
-    for piece in buffers.split(tensor, tensor.numel() * tensor.element_size()):
+    for piece in memory.split(tensor, tensor.numel() * tensor.element_size()):
         copy = piece.cpu().contiguous()
-        yield memory(copy.data_ptr(), copy.numel() * copy.element_size())
+        yield memory.view(copy.data_ptr(), copy.numel() * copy.element_size())
 
 
 # --------------------------------------------------------------------------------------------------
@@ -267,15 +271,21 @@ def _quantizer(tensor: Any) -> str:
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 
+# By layout, the methods that return the tensors inside.
+_INSIDE = {
+    "torch.sparse_coo": ("_indices", "_values"),  # the public ones want it coalesced
+    "torch.sparse_csr": ("crow_indices", "col_indices", "values"),
+    "torch.sparse_bsr": ("crow_indices", "col_indices", "values"),
+    "torch.sparse_csc": ("ccol_indices", "row_indices", "values"),
+    "torch.sparse_bsc": ("ccol_indices", "row_indices", "values"),
+}
+# Of torch's older kind of nested tensors; newer ones are Python objects.
+_NESTED = ("_nested_tensor_size", "_nested_tensor_strides", "values")
+
+
 def made_of(tensor: Any) -> list[Any]:
     """Return the tensors inside a tensor without a strided layout."""
-    if native().is_nested(tensor):  # of torch's older kind; newer ones are Python objects
-        return [tensor._nested_tensor_size(), tensor._nested_tensor_strides(), tensor.values()]  # noqa: SLF001
-    layout = str(native().layout(tensor))
-    if layout == "torch.sparse_coo":
-        return [tensor._indices(), tensor._values()]  # noqa: SLF001 -- the public ones want it coalesced
-    if layout in ("torch.sparse_csr", "torch.sparse_bsr"):
-        return [tensor.crow_indices(), tensor.col_indices(), tensor.values()]
-    if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
-        return [tensor.ccol_indices(), tensor.row_indices(), tensor.values()]
-    return [tensor.to_dense()]
+    at = native()
+    layout = str(at.layout(tensor))
+    names = _NESTED if at.is_nested(tensor) else _INSIDE.get(layout, ("to_dense",))
+    return [getattr(tensor, name)() for name in names]

@@ -10,17 +10,12 @@ from collections.abc import Generator, Sequence
 from operator import methodcaller
 from typing import Any
 
-from xxhash import xxh3_128_digest
-
 from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
-from ipytorchseed.fingerprint.mappings import find_times
-from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join
+from ipytorchseed.fingerprint.derived import find_times
+from ipytorchseed.fingerprint.objects import PARTS
+from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy, find_member, name_of_class
-
-
-def _fields(value: Any) -> dict[Any, Any]:
-    return anatomy(type(value)).dictionary(value) or {}
+from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_member, name_of_class
 
 
 def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bytes | None]]:
@@ -57,30 +52,30 @@ def _brief(index: Any) -> Any:
     """Return an Index, or the few values of a ``RangeIndex``, which most tables have."""
     if type(index).__name__ != "RangeIndex":
         return index
-    fields = _fields(index)
+    fields = dictionary_of(index)
     places = fields["_range"]
     return ["range", places.start, places.stop, places.step, fields.get("_name")]
 
 
 def write_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame."""
-    fields = _fields(value)
+    fields = dictionary_of(value)
     manager = fields["_mgr"]
     columns, index = manager.axes
     values = _columns(manager, walk)
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
     plain = bool(names) and all(type(name) is str for name in names)
-    head = [str(columns.dtype), _fields(columns).get("_name"), *names]
+    head = [str(columns.dtype), dictionary_of(columns).get("_name"), *names]
     labels = yield (head if plain else _brief(columns))
     index_token = yield _brief(index)
     for place in find_times(names):
         values[place] = None, None
     tokens = yield from _write_columns(walk.pick(values), walk)
     rest = yield from _rest(value, fields, walk)
-    digest = xxh3_128_digest(b"frame" + labels + index_token + join(tokens) + rest)
+    content = b"frame" + labels + index_token + join(tokens) + rest
     if not walk.top:
-        return Draft(digest, "frame")
+        return Draft(content, "frame")
     shape = f"{len(index)} x {len(columns)}"
     parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
     parts |= {
@@ -88,28 +83,27 @@ def write_frame(value: Any, walk: Walk) -> Writing:
         for name, (_, token) in zip(names, tokens, strict=False)
         if type(name) is str
     }
-    return Draft(digest, "frame", f"DataFrame {shape}", parts)
+    return Draft(content, "frame", f"DataFrame {shape}", parts)
 
 
 def write_series(value: Any, walk: Walk) -> Writing:
     """Write a Series."""
-    fields = _fields(value)
+    fields = dictionary_of(value)
     manager = fields["_mgr"]
     index = manager.axes[0]
     values = manager.blocks[0].values
-    index_token = yield _brief(index)
-    token = yield values
-    name = yield fields.get("_name")
+    head = _brief(index), values, fields.get("_name")
+    index_token, token, name = yield from walk.tokens(head)
     rest = yield from _rest(value, fields, walk)
-    digest = xxh3_128_digest(b"series" + token + index_token + name + rest)
+    content = b"series" + token + index_token + name + rest
     if not walk.top:
-        return Draft(digest, "series")
+        return Draft(content, "series")
     plain = type(values).__module__ == "numpy"
     dtype = name_of(values.dtype) if plain else str(values.dtype)
     parts = {"shape": str(len(index)), "dtype": dtype,
              "index": digest_of(index_token), "content": digest_of(token)}  # fmt: skip
     numbers = series_of(values) if plain else None
-    return Draft(digest, "series", f"{dtype} Series of {len(index):,}", parts, numbers)
+    return Draft(content, "series", f"{dtype} Series of {len(index):,}", parts, numbers)
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
@@ -120,7 +114,7 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
         wanted.append(("class", made.name))
         kind = type(value)
         wanted += [item for item in made.attributes(value) if _is_content(kind, item[0])]
-    return join((yield from attribute_tokens(wanted, walk)))
+    return join((yield from walk.named(wanted)))
 
 
 def _is_content(kind: type, name: str) -> bool:
@@ -135,7 +129,7 @@ _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item
 
 def index_state(value: Any) -> object:
     """Return an Index without its lookup tables."""
-    fields = _fields(value)
+    fields = dictionary_of(value)
     return {name: fields[name] for name in _OF_INDEX if name in fields}
 
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
-from ipytorchseed.fingerprint.scalars import LEAVES, text
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.objects import state_writer
+from ipytorchseed.fingerprint.scalars import LEAVES, count, join, text
+from ipytorchseed.fingerprint.walk import Draft, Tokens, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import (
     NOT_CONTENT,
     anatomy,
+    dictionary_of,
     full_name,
     module_of_class,
     mro,
@@ -30,6 +31,7 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import library_version
 from ipytorchseed.introspection.values import module_names
+from ipytorchseed.introspection.values import text as plain_text
 from ipytorchseed.patterns import lazy_pattern
 
 # --------------------------------------------------------------------------------------------------
@@ -114,13 +116,6 @@ def _constant(value: Any) -> bytes:
     return text(value) if kind is str else b"B" + xxh3_128_digest(value)
 
 
-def write_code(value: types.CodeType, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a code object."""
-    yield from ()
-    digest = code_digest(value)
-    return Draft(xxh3_128_digest(b"code" + digest), "code", f"code of {value.co_name}")
-
-
 # --------------------------------------------------------------------------------------------------
 # Functions
 
@@ -157,29 +152,27 @@ def write_function(value: Any, walk: Walk) -> Writing:
     original = dict.get(attributes, _DYNAMO)
     if original is not None:
         token = yield original
-        digest = xxh3_128_digest(b"compiled" + token)
-        return Draft(digest, "function", f"compiled {name}", {"code": digest_of(token)})
+        parts = {"code": digest_of(token)}
+        return Draft(b"compiled" + token, "function", f"compiled {name}", parts)
     code = code_digest(value.__code__)
-    defaults = yield from attribute_tokens(_defaults(value), walk)
+    defaults = yield from walk.named(_defaults(value))
     closed_over = cells(value)
     own = [each for each in _by_name(dict.items(attributes)) if each[0] != _CALLED]
     if value.__globals__ is vars(functools):
         closed_over, own = (
             [each for each in items if each[0] not in _LOOKED_UP] for items in (closed_over, own)
         )
-    closure = yield from attribute_tokens(closed_over, walk)
-    others = yield from attribute_tokens(own, walk)
+    closure = yield from walk.named(closed_over)
+    others = yield from walk.named(own)
     closed = join(closure)
-    digest = xxh3_128_digest(
-        b"function" + code + join(defaults) + b";" + closed + b";" + join(others)
-    )
+    content = b"function" + code + join(defaults) + b";" + closed + b";" + join(others)
     if not walk.top:
-        return Draft(digest, "function")
+        return Draft(content, "function")
     parts = {"code": code[:8].hex(), **_parts_of_defaults(value, defaults)}
     parts |= {f"a:{name}": digest_of(token) for name, token in others}
     if closure:
         parts["closure"] = xxh3_128_digest(closed)[:8].hex()
-    return Draft(digest, "function", f"function {name}", parts)
+    return Draft(content, "function", f"function {name}", parts)
 
 
 def brief_function(value: Any, walk: Walk) -> bytes | None:  # noqa: ARG001
@@ -197,7 +190,7 @@ def _defaults(function: Any) -> list[tuple[str, object]]:
     return [*zip(names, by_place, strict=False), *by_name]
 
 
-def _parts_of_defaults(function: Any, tokens: Iterable[tuple[str, bytes]]) -> dict[str, str]:
+def _parts_of_defaults(function: Any, tokens: Tokens) -> dict[str, str]:
     sizes = {n: str(len(each)) for n, each in _defaults(function) if isinstance(each, _SIZED)}
     parts = {f"d:{name}": digest_of(token) for name, token in tokens}
     return parts | {f"n:{name}": size for name, size in sizes.items()}
@@ -217,35 +210,26 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     if type(module) is str:
         where += module
     token = b"" if type(bound) is types.ModuleType else (yield bound)
-    digest = xxh3_128_digest(b"builtin" + text(where) + text(name) + token)
-    return Draft(digest, "function", f"builtin function {value.__name__}")
+    content = b"builtin" + text(where) + text(name) + token
+    return Draft(content, "function", f"builtin function {value.__name__}")
 
 
-def write_method(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
+def write_method(value: Any, walk: Walk) -> Writing:
     """Write a bound method: the function and the object."""
-    function = yield value.__func__
-    owner = yield value.__self__
-    digest = xxh3_128_digest(b"method" + function + owner)
     inner = value.__func__
+    tokens = yield from walk.tokens((inner, value.__self__))
     plain = type(inner) is types.FunctionType
     name = inner.__code__.co_name if plain else anatomy(type(inner)).title
-    parts = {"code": digest_of(function), "self": digest_of(owner)}
-    return Draft(digest, "method", f"method {name} of {anatomy(type(value.__self__)).title}", parts)
+    shown = f"method {name} of {anatomy(type(value.__self__)).title}"
+    return Draft(b"method" + b"".join(tokens), "method", shown)
 
 
-def wrapper_writer(word: str, *names: str, kind: str = "function") -> Writer:
-    """Return a writer of functions that wrap others, in the attributes ``names``."""
-
-    def write(value: Any, walk: Walk) -> Writing:
-        items = [(name, _read(value, name)) for name in names]
-        tokens = yield from attribute_tokens(items, walk)
-        digest = xxh3_128_digest(word.encode() + join(tokens))
-        return Draft(digest, kind, word, {name: digest_of(token) for name, token in tokens})
-
-    return write
+def fields(*names: str) -> Callable[[Any], object]:
+    """Return a function that reads attributes of a builtin type's object."""
+    return lambda value: {name: _read(value, name) for name in names}
 
 
-_write_cached = wrapper_writer("cached function", "__wrapped__")
+_write_cached = state_writer("function", fields("__wrapped__"))
 
 
 def write_cached(value: Any, walk: Walk) -> Writing:
@@ -265,7 +249,7 @@ def _read(value: object, name: str) -> object:
         entry: Any = own(base).get(name)
         if id(type(entry)) in _SLOTS:
             return entry.__get__(value)
-    return (anatomy(type(value)).dictionary(value) or {}).get(name)
+    return dictionary_of(value).get(name)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -276,27 +260,26 @@ def write_class(value: type, walk: Walk) -> Writing:
     """Write a class: by name and version if it is from a library, else by its members."""
     name = full_name(value)
     version = library_version(module_of_class(value))
-    digest = b"class" + text(name)
+    content = b"class" + text(name)
     if version is not None:
-        digest = xxh3_128_digest(digest + text(version))
-        return Draft(digest, "class", f"class {name_of_class(value)}")
+        return Draft(content + text(version), "class", f"class {name_of_class(value)}")
     bases = [text(full_name(base)) for base in type.__dict__["__bases__"].__get__(value)]
     entries = _by_name([item for item in [*own(value).items()] if _is_content(*item)])
-    tokens = yield from attribute_tokens(entries, walk)
-    digest = xxh3_128_digest(digest + b"".join(bases) + b"{" + join(tokens))
+    tokens = yield from walk.named(entries)
+    content += b"".join(bases) + b"{" + join(tokens)
     if not walk.top:
-        return Draft(digest, "class")
+        return Draft(content, "class")
     summary = f"class {name_of_class(value)}, {count(len(tokens), 'attribute')}"
     told = xxh3_128_digest(b"".join(bases) + join(tokens[_TOLD:]))[:8].hex()
     parts = {f"a:{name}": digest_of(token) for name, token in tokens[:_TOLD]} | {"bases": told}
     init = dict(entries).get("__init__")
     if type(init) is types.FunctionType and not init.__dict__ and _defaults(init):
-        defaults = yield from attribute_tokens(_defaults(init), walk)
-        closure = yield from attribute_tokens(cells(init), walk)
+        defaults = yield from walk.named(_defaults(init))
+        closure = yield from walk.named(cells(init))
         digest_without = xxh3_128_digest(code_digest(init.__code__) + join(closure))
         parts["a:__init__"] = digest_without[:8].hex()
         parts |= _parts_of_defaults(init, defaults)
-    return Draft(digest, "class", summary, parts)
+    return Draft(content, "class", summary, parts)
 
 
 # Members of a class that are listed one by one.
@@ -307,10 +290,7 @@ def _is_content(name: object, entry: object) -> bool:
     return type(name) is str and name not in NOT_CONTENT and id(type(entry)) not in _SLOTS
 
 
-def write_module(value: types.ModuleType, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a Python module by name and version; its attributes are separate values."""
-    yield from ()
-    name = module_names(value).get("__name__")
-    name = name if type(name) is str else ""
-    digest = xxh3_128_digest(b"namespace" + text(name) + text(library_version(name) or ""))
-    return Draft(digest, "namespace", f"module {name}")
+def module_state(value: types.ModuleType) -> str:
+    """Return the name and version of a module; its attributes are separate values."""
+    name = plain_text(module_names(value).get("__name__"))
+    return f"{name} {library_version(name) or ''}".rstrip()

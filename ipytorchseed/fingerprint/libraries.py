@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from typing import Any
 
-from xxhash import xxh3_64_hexdigest, xxh3_128_digest
+from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.builtin import class_of
-from ipytorchseed.fingerprint.objects import PARTS, attribute_tokens, join, write_object
-from ipytorchseed.fingerprint.owners import is_borrowed_image
-from ipytorchseed.fingerprint.texts import memory_writer
+from ipytorchseed.fingerprint.memory import is_borrowed_image
+from ipytorchseed.fingerprint.objects import PARTS, write_object
+from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
-
-_POINTERS = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.py_object)
-_write_number = memory_writer("memory")
-
-
-def write_ctypes(value: Any, walk: Walk) -> Writing:
-    """Write a number or string of ctypes; the target of a pointer is not read."""
-    if not issubclass(type(value), _POINTERS):
-        return (yield from _write_number(value, walk))
-    name = anatomy(type(value)).name
-    walk.mark_unseen(name)
-    return Draft(xxh3_128_digest(name.encode()), "opaque", f"{name}, a pointer", opaque=True)
 
 
 def write_polars_series(value: Any, walk: Walk) -> Writing:
@@ -50,9 +37,9 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
         rows = walk.split(length, kind.estimated_size(value))
         hashes = (kind.hash(kind.slice(value, it.start, it.stop - it.start)) for it in rows)
         token += walk.read_pieces(each.to_numpy().data.cast("B") for each in hashes)
-    digest = xxh3_128_digest(f"polars {dtype};{length};".encode() + token)
+    content = f"polars {dtype};{length};".encode() + token
     parts = {"shape": str(length), "dtype": dtype} if walk.top else {}
-    return Draft(digest, "series", f"{dtype} Series of {length:,}", parts)
+    return Draft(content, "series", f"{dtype} Series of {length:,}", parts)
 
 
 def _as_array(kind: Any, value: Any) -> object:
@@ -85,16 +72,16 @@ def write_polars_frame(value: Any, walk: Walk) -> Writing:
     if type(value) is not sys.modules["polars"].DataFrame:
         return (yield from write_object(value, walk))
     columns = [(each.name, each) for each in value.get_columns()]
-    tokens = yield from attribute_tokens(walk.pick(columns), walk)
+    tokens = yield from walk.named(walk.pick(columns))
     shape = f"{value.height} x {len(columns)}"
-    digest = xxh3_128_digest(b"polars frame" + shape.encode() + join(tokens))
+    content = b"polars frame" + shape.encode() + join(tokens)
     parts = {
         "shape": shape,
         "columns": xxh3_64_hexdigest(join([(name, b"") for name, _ in columns])),
     }
     if walk.top and len(columns) <= PARTS:
         parts |= {f"k:{name}": digest_of(token) for name, token in tokens}
-    return Draft(digest, "frame", f"DataFrame {shape}", parts)
+    return Draft(content, "frame", f"DataFrame {shape}", parts)
 
 
 def table_state(value: Any) -> object:
@@ -138,19 +125,15 @@ def write_image(value: Any, walk: Walk) -> Writing:
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
     users = not made.name.startswith("PIL.")  # user code would run
-    if users or touched or fields.get("_im") is None:
+    # borrowed until something is drawn on it, which copies it
+    if users or touched or fields.get("_im") is None or is_borrowed_image(fields):
         return (yield from write_object(value, walk))
-    if is_borrowed_image(fields):  # until something is drawn on it, which copies it
-        draft = yield from write_object(value, walk)
-        width, height = fields["_size"]
-        shown = f"{fields['_mode']} image of {width} x {height}"
-        return Draft(draft.digest, "image", shown, opaque=draft.opaque)
-    tokens = yield from attribute_tokens([(each, fields.get(each)) for each in _OF_IMAGE], walk)
+    tokens = yield from walk.named([(each, fields.get(each)) for each in _OF_IMAGE])
     width, height = fields["_size"]
     rows = walk.split(height, 4 * width * height)
     strips = (image.crop(value, (0, each.start, width, each.stop)) for each in rows)
     pixels = walk.read_pieces(map(image.tobytes, strips))
-    digest = xxh3_128_digest(made.name.encode() + join(tokens) + pixels)
+    content = made.name.encode() + join(tokens) + pixels
     shape = f"{width} x {height}"
     parts = {"shape": shape, "content": pixels[:8].hex()} if walk.top else {}
-    return Draft(digest, "image", f"{fields['_mode']} image of {shape}", parts)
+    return Draft(content, "image", f"{fields['_mode']} image of {shape}", parts)

@@ -6,14 +6,13 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xxhash import xxh3_128
 
-from ipytorchseed.fingerprint import buffers
+from ipytorchseed.fingerprint import memory
 from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
-from ipytorchseed.fingerprint.owners import maps_files
 
 T = TypeVar("T")
 
@@ -109,7 +108,7 @@ class Meter:
             LateError: they took too long.
         """
         self._unchecked += size
-        if self._unchecked >= buffers.CHUNK:
+        if self._unchecked >= memory.CHUNK:
             self._unchecked = 0
             self._clock()
 
@@ -120,8 +119,8 @@ class Meter:
 
     @cached_property
     def maps_files(self) -> bool:
-        """As ``owners.maps_files``."""
-        return maps_files()
+        """As ``memory.maps_files``."""
+        return memory.maps_files()
 
     def count(self, size: int) -> None:
         """Count the bytes of a buffer that is known to be unchanged."""
@@ -139,7 +138,7 @@ class Meter:
             return True
         self._enlarge()
         if self.mode is Mode.FULL:
-            if size > buffers.CHUNK:
+            if size > memory.CHUNK:
                 self._stop_if_too_large(size)
             return True
         self.exact = False
@@ -150,7 +149,7 @@ class Meter:
         if size > self.memo.speed * (self._deadline - time.thread_time()):
             self.memo.speed *= 1.05  # the measurement may be from a busy moment
             raise SpentError
-        if size > buffers.memory_of_machine():  # an expanded tensor, which repeats the same memory
+        if size > memory.memory_of_machine():  # an expanded tensor, which repeats the same memory
             raise SpentError
 
     def may_hold(self, count: int) -> bool:
@@ -191,18 +190,24 @@ class Meter:
         """
         item = max(1, size // max(1, count))
         if self.may_read(size):
-            step = max(1, buffers.CHUNK // item)
+            step = max(1, memory.CHUNK // item)
             starts = [*range(0, count, step)]
         else:
-            blocks, block = buffers.SAMPLE
+            blocks, block = memory.SAMPLE
             step = min(count, max(1, block // item))
-            starts = buffers.starts(count, blocks, step)
+            starts = memory.starts(count, blocks, step)
         for start in starts:
             yield slice(start, min(start + step, count))
 
     def read(self, view: memoryview) -> bytes:
         """Digest bytes in memory, in full or by sample; 16 bytes."""
         return self.read_pieces(view[each] for each in self.split(len(view), len(view)))
+
+    def read_array(self, array: Any, *, borrowed: bool) -> bytes:
+        """Digest the elements of an array, in full or by sample; see ``memory.pieces``."""
+        if self.may_read(array.nbytes):
+            return self.read_pieces(memory.pieces(array, borrowed=borrowed))
+        return memory.sample(array, *memory.SAMPLE, borrowed=borrowed)
 
     def read_pieces(self, pieces: Iterable[memoryview | bytes]) -> bytes:
         """Digest pieces as if they were one; 16 bytes."""
@@ -213,7 +218,7 @@ class Meter:
                 size += len(piece)
                 self.charge(len(piece))
         finally:
-            if size > buffers.CHUNK:
+            if size > memory.CHUNK:
                 self.memo.speed = size / (time.thread_time() - began)
         return hasher.digest()
 

@@ -6,28 +6,22 @@ Parameters, buffers, modes, hooks and plain attributes.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from operator import itemgetter
 from typing import Any
 from weakref import ReferenceType
 
 from msgspec import Struct, field
-from xxhash import xxh3_128_digest
+from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.builtin import referred
 from ipytorchseed.fingerprint.elements import contents, dtype_of, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
-from ipytorchseed.fingerprint.objects import (
-    Attributes,
-    attribute_tokens,
-    count,
-    inner_parts,
-    join,
-)
-from ipytorchseed.fingerprint.scalars import name_bytes
+from ipytorchseed.fingerprint.objects import inner_parts
+from ipytorchseed.fingerprint.scalars import count, join, name_bytes
 from ipytorchseed.fingerprint.tensors import extras, shape_of
-from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import Anatomy, anatomy, module_of_class
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writing, digest_of
+from ipytorchseed.introspection.anatomy import Anatomy, anatomy, dictionary_of, module_of_class
 
 # Parameters, or buffers, listed one by one; more are one part.
 NAMED = 64
@@ -54,26 +48,26 @@ _RATES = {"dropout": "p", "batchnorm": "momentum", "instancenorm": "momentum"}
 # models, and follow the one that was switched last.
 _OF_ITS_MODE = frozenset({"MultiheadAttention", "RReLU"})
 
-_BYTES = {True: b"1", False: b"0"}
+# Parts that are each one digest.
+_WHOLE = ("grad", "hooks", "inside", "rates", "unsaved")
+
+_MODES = {frozenset({b"1"}): "train", frozenset({b"0"}): "eval"}
 
 
 class _Seen(Struct):
     """What is collected during the walk through the submodules.
 
     Attributes:
-        stream: All of the content.
-        told: Tokens with their names, by part or the letter of its parts.
+        told: Tokens with their names, by part or the letter of its parts: all of the content.
+        dtypes: The dtypes of the tensors.
         own: The attributes of the module itself.
-        inside: Its layers and their settings.
+        numbers: The number of elements of the parameters.
+        tensors: The first name of each tensor, by its identity.
     """
 
-    stream: list[bytes] = []
-    told: defaultdict[str, Attributes] = field(default_factory=lambda: defaultdict(list))
-    own: list[tuple[str, Any]] = []
-    inside: list[bytes] = []
+    told: defaultdict[str, Tokens] = field(default_factory=lambda: defaultdict(list))
     dtypes: set[str] = set()
-    frozen: list[str] = []
-    modes: set[bool] = set()
+    own: list[tuple[str, Any]] = []
     numbers: int = 0
     tensors: dict[int, str] = {}
 
@@ -85,7 +79,7 @@ def entries(dictionary: Any) -> list[tuple[Any, Any]]:
 
 def write_nn_module(value: Any, walk: Walk) -> Writing:
     """Write a module with all its submodules."""
-    original = (anatomy(type(value)).dictionary(value) or {}).get("_modules")
+    original = dictionary_of(value).get("_modules")
     if type(original) is dict and "_orig_mod" in original:  # returned by torch.compile
         value = original["_orig_mod"]
     seen = _Seen()
@@ -93,75 +87,62 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
     pending: list[tuple[str, Any]] = [("", value)]
     while pending:
         path, module = pending.pop()
-        seen.stream.append(name_bytes(path))
-        if id(module) in places:  # a module that is used twice, or a cycle
-            seen.stream.append(b"^%d;" % places[id(module)])
-            seen.inside.append(seen.stream[-1])
+        if module is None or id(module) in places:  # a module that is used twice, or a cycle
+            seen.told["inside"].append((path, b"^%d;" % places.get(id(module), -1)))
             continue
         places[id(module)] = len(places)
-        if module is None:
-            seen.stream.append(b"N")
-            continue
         walk.tick()
-        inner = yield from _write_one(module, path, seen, walk)
-        pending.extend(reversed(inner))
-    digest = xxh3_128_digest(b"".join(seen.stream))
+        pending += (yield from _write_one(module, path, seen, walk))[::-1]
+    told = {part: join(seen.told[part]) for part in sorted(seen.told)}
+    content = b"".join([b"%b%d;%b" % (part.encode(), len(it), it) for part, it in told.items()])
     if not walk.top:
-        return Draft(digest, "module")
+        return Draft(content, "module")
     size = count(len(seen.told["p"]), "parameter")
     summary = f"{anatomy(type(value)).title}, {size} ({count(seen.numbers, 'number')})"
     parts = yield from inner_parts(seen.own, walk)
-    return Draft(digest, "module", summary, _parts(seen) | parts)
+    return Draft(content, "module", summary, _parts(seen, told) | parts)
 
 
 def _write_one(
     module: Any, path: str, seen: _Seen, walk: Walk
 ) -> Generator[object, bytes, list[tuple[str, Any]]]:
     """Write a module without its submodules, and return those."""
-    made = anatomy(type(module))
-    fields = made.dictionary(module) or {}
+    made, told = anatomy(type(module)), seen.told
+    fields = dictionary_of(module)
     prefix = f"{path}." if path else ""
     package, _, family = module_of_class(type(module)).rpartition(".")
     within = path and package == "torch.nn.modules"
-    training = fields.get("training") is True
-    stream = seen.stream
-    stream.append(name_bytes(made.name))
+    told["inside"].append((path, name_bytes(made.name)))
     if not within or family != "activation" or made.title in _OF_ITS_MODE:
-        seen.modes.add(training)
-        stream.append(_BYTES[training])
+        told["mode"].append((path, b"%d" % (fields.get("training") is True)))
     unsaved = fields.get("_non_persistent_buffers_set") or ()
     for held, letter in (("_parameters", "p"), ("_buffers", "b")):
         for name, tensor in entries(fields.get(held)):
-            full = f"{prefix}{name}" if type(name) is str else prefix
-            token = yield from _write_tensor(tensor, full, seen, walk)
-            stream += (name_bytes(full), token)
+            full = _full(prefix, name)
             if tensor is None:
+                told["inside"].append((full, b"N"))
                 continue
-            seen.told[letter].append((full, token))
+            token = yield from _write_tensor(tensor, full, letter, seen, walk)
+            told[letter].append((full, token))
             if letter == "b" and name in unsaved:
-                seen.told["unsaved"].append((full, token))
-            if is_tensor_type(type(tensor)):
-                seen.dtypes.add(dtype_of(tensor))
-                if letter == "p":
-                    seen.numbers += native().numel(tensor)
-                    seen.frozen += [] if native().requires_grad(tensor) else [full]
+                told["unsaved"].append((full, token))
     plain, hooks = _sort_fields(fields, made, module)
-    tokens = yield from attribute_tokens(plain, walk)
-    stream.append(join(tokens))
     rate = _RATES.get(family) if within else None
-    seen.told["rates"] += [(path, token) for name, token in tokens if name == rate]
-    tokens = [each for each in tokens if each[0] != rate]
-    if not path:
-        seen.told["a"], seen.own = tokens, plain
-    seen.inside += (name_bytes(path), name_bytes(made.name), join(tokens if path else ()))
+    tokens = yield from walk.named(plain)
+    if rate is not None:
+        told["rates"] += [(path, token) for name, token in tokens if name == rate]
+        tokens = [each for each in tokens if each[0] != rate]
+    if path:
+        told["inside"].append((path, join(tokens)))
+    else:
+        told["a"], seen.own = tokens, plain
     if hooks:
-        tokens = yield from attribute_tokens(hooks, walk)
-        stream.append(join(tokens))
-        seen.told["hooks"] += [(f"{prefix}{name}", token) for name, token in tokens]
-    return [
-        (f"{prefix}{name}" if type(name) is str else prefix, inner)
-        for name, inner in entries(fields.get("_modules"))
-    ]
+        told["hooks"] += yield from walk.named([(f"{prefix}{name}", each) for name, each in hooks])
+    return [(_full(prefix, name), inner) for name, inner in entries(fields.get("_modules"))]
+
+
+def _full(prefix: str, name: object) -> str:
+    return f"{prefix}{name}" if type(name) is str else prefix
 
 
 def _sort_fields(
@@ -170,13 +151,12 @@ def _sort_fields(
     """Return plain attributes, by name, and hooks."""
     hooks, plain = [], []
     for name, item in [*fields.items()]:
-        if name in _TREE:
+        if type(name) is not str or name in _TREE or (item is None and name in _UNSET):
             continue
-        if name in HOOKS:
-            if item:
-                hooks.append((name, _hooks(item, fields)))
-        elif type(name) is str and not (item is None and name in _UNSET):
+        if name not in HOOKS:
             plain.append((name, _by_name(item, fields)))
+        elif item:
+            hooks.append((name, _hooks(item, fields)))
     plain += made.slot_values(module)
     plain.sort(key=itemgetter(0))
     return plain, hooks
@@ -202,47 +182,43 @@ def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
     ]
 
 
-def _write_tensor(tensor: Any, name: str, seen: _Seen, walk: Walk) -> Bytes:
+def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) -> Bytes:
     """Write a parameter or buffer, with its gradient separate."""
-    if tensor is None:
-        return b"N"
+    at, told = native(), seen.told
     first = seen.tensors.setdefault(id(tensor), name)
     if first != name:  # tied weights: training changes both
-        tied = b"^" + name_bytes(first)
-        seen.stream.append(tied)
-        seen.inside.append(tied)
-    if id(type(tensor)) not in native().plain:
+        told["inside"].append((name, b"^" + name_bytes(first)))
+    if is_tensor_type(type(tensor)):
+        seen.dtypes.add(dtype_of(tensor))
+        if letter == "p":
+            seen.numbers += at.numel(tensor)
+            if not at.requires_grad(tensor):
+                told["frozen"].append((name, b""))
+    if id(type(tensor)) not in at.plain:
         token: bytes = yield tensor
         return token
-    token = b"D" + contents(walk, tensor, flag=False)
-    seen.inside += (name_bytes(name), name_bytes(shape_of(tensor)))
-    if native().requires_grad(tensor):
-        seen.stream.append(b"L")
+    token = b"D" + contents(walk, tensor, flag=letter == "b")
+    told["inside"].append((name, shape_of(tensor).encode()))
     note_strides(walk, tensor)
     grad, rest = yield from extras(tensor, walk)
-    if grad:
-        seen.told["grad"].append((name, grad))
-        seen.stream.append(grad)
-    if rest:
-        seen.told["hooks"].append((name, rest))
-        seen.stream.append(rest)
+    for part, written in (("grad", grad), ("hooks", rest)):
+        if written:
+            told[part].append((name, written))
     return token
 
 
-def _parts(seen: _Seen) -> dict[str, str]:
-    modes = {frozenset({True}): "train", frozenset({False}): "eval"}
-    inside = xxh3_128_digest(b"".join(seen.inside))[:8].hex()
-    parts = {"mode": modes.get(frozenset(seen.modes), "mixed"), "inside": inside}
-    whole = {word: seen.told[word] for word in ("grad", "hooks", "rates", "unsaved")}
+def _parts(seen: _Seen, told: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the parts of a module, from the tokens of each part and from them joined."""
+    parts = {"mode": _MODES.get(frozenset(mode for _, mode in seen.told["mode"]), "mixed")}
+    whole = {word: told[word] for word in _WHOLE if told.get(word)}
     for letter, word in (("p", "parameters"), ("b", "buffers"), ("a", "attributes")):
         if len(seen.told[letter]) > NAMED:
-            whole[word] = seen.told[letter]
+            whole[word] = told[letter]
         else:
             parts |= {f"{letter}:{name}": digest_of(token) for name, token in seen.told[letter]}
-    if seen.frozen:
-        which = xxh3_128_digest(b"".join(map(name_bytes, seen.frozen)))[:8].hex()
-        parts["frozen"] = f"{len(seen.frozen)} {which}"
+    parts |= {word: xxh3_64_hexdigest(each) for word, each in whole.items()}
+    if "frozen" in told:
+        parts["frozen"] = f"{len(seen.told['frozen'])} {xxh3_64_hexdigest(told['frozen'])}"
     if seen.dtypes:
         parts["dtype"] = ", ".join(sorted(seen.dtypes))
-    told = {word: xxh3_128_digest(join(each))[:8].hex() for word, each in whole.items() if each}
-    return parts | told
+    return parts

@@ -3,49 +3,45 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import cache
-from types import SimpleNamespace
+from types import GetSetDescriptorType, SimpleNamespace
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import mro, own, per_object
 
-_METHODS = ("data_ptr", "detach", "element_size", "is_conj", "is_contiguous", "is_inference",
-            "is_neg", "numel", "stride")  # fmt: skip
-# Attributes of ``torch._C.TensorBase`` that are read under the same name.
-_ATTRIBUTES = ("device", "dtype", "grad", "is_leaf", "is_nested", "is_quantized", "layout",
-               "requires_grad", "shape")  # fmt: skip
+
+class _Native(SimpleNamespace):
+    """Readers of tensors by name, each kept when it is first needed."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the reader of an attribute of ``TensorBase``, or its method."""
+        found = getattr(sys.modules["torch"]._C.TensorBase, name)  # noqa: SLF001 -- torch extends it
+        reader = found.__get__ if type(found) is GetSetDescriptorType else found
+        setattr(self, name, reader)
+        return reader
 
 
 @cache
-def native() -> SimpleNamespace:
+def native() -> Any:
     """Return the readers, as functions of a tensor; torch must have been imported.
 
     ``holders`` returns the reference count of a storage, by the address of torch's object.
     ``is_shared`` and ``resizable`` take a storage.
     """
     torch = sys.modules["torch"]
-    base, storage = torch._C.TensorBase, torch._C.StorageBase  # noqa: SLF001 -- what torch extends
+    base, storage = torch._C.TensorBase, torch._C.StorageBase  # noqa: SLF001 -- as above
     classes = [torch.Tensor, torch.nn.Parameter, getattr(torch.nn, "Buffer", torch.Tensor)]
-
-    def attribute(name: str) -> Callable[[Any], Any]:
-        return base.__dict__[name].__get__  # type: ignore[no-any-return]
-
-    return SimpleNamespace(
-        **{name: getattr(base, name) for name in _METHODS},
-        **{name: attribute(name) for name in _ATTRIBUTES},
+    return _Native(
         attributes=own(torch.Tensor)["__dict__"].__get__,
-        cdata=attribute("_cdata"),
+        cdata=base.__dict__["_cdata"].__get__,
         holders=torch._C._storage_Use_Count,  # noqa: SLF001 -- no public way
-        hooks=attribute("_backward_hooks"),
-        hooks_after=attribute("_post_accumulate_grad_hooks"),
+        hooks=base.__dict__["_backward_hooks"].__get__,
+        hooks_after=base.__dict__["_post_accumulate_grad_hooks"].__get__,
         is_shared=storage.is_shared,
-        offset=base.storage_offset,
         plain=frozenset(map(id, classes)),
         resizable=storage.resizable,
-        storage=base.untyped_storage,
         strided=torch.strided,
-        version=attribute("_version"),
+        version=base.__dict__["_version"].__get__,
     )
 
 

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from typing import Any
 
-from xxhash import xxh3_128_digest
-
 from ipytorchseed.fingerprint.derived import split
-from ipytorchseed.fingerprint.scalars import LEAVES, name_bytes
-from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.scalars import LEAVES, count, join, name_bytes
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.patterns import lazy_pattern
 
 # Attributes or items listed one by one; for more, only the number.
 PARTS = 32
-
-Attributes = list[tuple[str, bytes]]
-
-
-def attribute_tokens(
-    items: Iterable[tuple[str, object]], walk: Walk
-) -> Generator[object, bytes, Attributes]:
-    """Write named values in order."""
-    found = []
-    for name, item in items:
-        leaf = LEAVES.get(id(type(item)))
-        token = walk.short(item) if leaf is None else leaf(item)
-        found.append((name, (yield item) if token is None else token))
-    walk.tick(len(found))
-    return found
-
-
-def join(tokens: Iterable[tuple[str, bytes]]) -> bytes:
-    """Join names and tokens into one byte string."""
-    return b"".join([name_bytes(name) + token for name, token in tokens])
 
 
 def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) -> Bytes:
@@ -51,11 +29,11 @@ def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) ->
         return b""
     made = anatomy(kind)
     items = [item for item in made.attributes(value) if item[0] not in skip]
-    tokens = yield from attribute_tokens(items, walk)
+    tokens = yield from walk.named(items)
     return name_bytes(made.name) + join(tokens)
 
 
-def attribute_parts(tokens: Attributes) -> dict[str, str]:
+def attribute_parts(tokens: Tokens) -> dict[str, str]:
     """Return the content of each attribute as parts, if they are few."""
     if len(tokens) > PARTS:
         return {"length": str(len(tokens))}
@@ -83,15 +61,48 @@ def inner_parts(
         own = [(f"{name}.{key}", each) for key, each in held if type(key) is str]
         if len(found) + len(own) > PARTS:
             break
-        tokens = yield from attribute_tokens(own, walk)
+        tokens = yield from walk.named(own)
         found |= {f"{letter}:{key}": digest_of(token) for key, token in tokens}
         inner += [each for each in own if id(type(each[1])) not in LEAVES]
     return found
 
 
-def count(number: int, word: str) -> str:
-    """Return a number with its word."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def state_writer(
+    word: str,
+    state: Callable[[Any], object],
+    exact: str = "",
+    *,
+    show: bool = False,
+    opaque: bool = False,
+) -> Writer:
+    """Return a writer of objects that a state describes.
+
+    Args:
+        word: The kind.
+        state: Returns the content to write, a dictionary if it has names; it must run no user
+            code.
+        exact: The type with its module; objects of subclasses add their attributes.
+        show: Whether a state that is a text may be shown to people.
+        opaque: Whether the objects have further content, such as the items of an iterator.
+    """
+
+    def write(value: Any, walk: Walk) -> Writing:
+        held, parts = state(value), dict[str, str]()
+        if type(held) is dict:
+            tokens = yield from walk.named(held.items())
+            token, parts = join(tokens), attribute_parts(tokens) if walk.top else parts
+        else:
+            (token,) = yield from walk.tokens((held,), counted=False)
+        made = anatomy(type(value))
+        subclass = exact and made.name != exact
+        more = (yield from extra(value, walk, object)) if subclass else b""
+        if opaque:
+            walk.mark_unseen(made.name)
+        content = word.encode() + name_bytes(made.name) + more + token
+        shown = f"{made.title} {held}"[:80] if show and type(held) is str else made.title
+        return Draft(content, word, shown, parts, opaque=opaque)
+
+    return write
 
 
 def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tuple[str, object]]:
@@ -127,16 +138,14 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         if skip:
             items = _without(items, skip)
         items, results = split(type(value), items)
-        walk.keep((yield from attribute_tokens(results, walk)), made.title)
-        tokens = yield from attribute_tokens(walk.pick(items), walk)
-        digest = xxh3_128_digest(
-            b"object" + name_bytes(made.name) + b"%d;" % len(items) + join(tokens)
-        )
+        walk.keep((yield from walk.named(results)), made.title)
+        tokens = yield from walk.named(walk.pick(items))
+        content = b"object" + name_bytes(made.name) + b"%d;" % len(items) + join(tokens)
         hidden = made.hidden and kind != "namespace"  # a namespace is only its dictionary
         if hidden:
             walk.mark_unseen(made.name)
         if not walk.top:
-            return Draft(digest, kind)
+            return Draft(content, kind)
         summary = f"{made.title}, {count(len(items), 'attribute')}"
         if items and items[0][0] == "__dict__":
             summary = f"{made.title}, thousands of attributes"
@@ -144,7 +153,7 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         parts = attribute_parts(tokens)
         if write in _plain and len(tokens) <= PARTS:
             parts |= yield from inner_parts(items, walk)
-        return Draft(digest, word, summary, parts, opaque=hidden)
+        return Draft(content, word, summary, parts, opaque=hidden)
 
     BY_ATTRIBUTES.add(write)
     return write

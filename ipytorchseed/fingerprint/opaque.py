@@ -7,16 +7,13 @@ import io
 import itertools
 import sys
 import types
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from xxhash import xxh3_128_digest
-
 from ipytorchseed.fingerprint.scalars import text
 from ipytorchseed.fingerprint.value import DATABASE
-from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
+from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
 
 # Packages whose objects are machinery: they lead to half the process and mean nothing.
 PACKAGES = frozenset({
@@ -31,28 +28,7 @@ def write_opaque(value: Any, walk: Walk) -> Writing:
     yield from ()
     made = anatomy(type(value))
     walk.mark_unseen(made.name)
-    digest = xxh3_128_digest(b"opaque" + text(made.name))
-    return Draft(digest, "opaque", made.title, opaque=True)
-
-
-def positioned(word: str, position: Callable[[Any], tuple[str, object]]) -> Writer:
-    """Return a writer of opaque objects with a position.
-
-    Args:
-        word: The kind.
-        position: Returns a line for people, and the position, which is written as content.
-    """
-
-    def write(value: Any, walk: Walk) -> Writing:
-        made = anatomy(type(value))
-        walk.mark_unseen(made.name)
-        line, where = position(value)
-        token = yield where
-        digest = xxh3_128_digest(word.encode() + text(made.name) + token)
-        parts = {"position": xxh3_128_digest(token)[:8].hex()}
-        return Draft(digest, word, line, parts, opaque=True)
-
-    return write
+    return Draft(b"opaque" + text(made.name), "opaque", made.title, opaque=True)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -73,13 +49,12 @@ ITERTOOLS: tuple[type, ...] = tuple(
 )
 
 
-def iterator_position(value: Any) -> tuple[str, object]:
+def iterator_position(value: Any) -> object:
     """Return the iterable and the position of a builtin iterator."""
-    kind: Any = type(value)
-    return anatomy(kind).title, kind.__reduce__(value)[1:]
+    return type(value).__reduce__(value)[1:]  # type: ignore[call-arg] # of C
 
 
-def referents(value: Any) -> tuple[str, object]:
+def referents(value: Any) -> object:
     """Return what an iterator of ``itertools`` refers to, which has its position.
 
     Its ``__reduce__`` has more, but warns from Python 3.12 on and is gone in 3.14.
@@ -90,7 +65,7 @@ def referents(value: Any) -> tuple[str, object]:
         shown = itertools.count.__repr__(value)  # the only one with its own counter
     elif type(value) is itertools.repeat:
         shown = _times(value)
-    return anatomy(type(value)).title, [shown, *held]
+    return [shown, *held]
 
 
 def _times(value: Any) -> str:
@@ -122,10 +97,8 @@ def write_generator(value: Any, walk: Walk) -> Writing:
         held = [each for each in held if not any(each is known for known in around)]
     del frame
     token = yield [code, where, *held]
-    digest = xxh3_128_digest(b"generator" + token)
-    state = "finished" if where is None else "suspended"
-    parts = {"position": "finished" if where is None else str(where)}
-    return Draft(digest, "generator", f"{state} {made.title} {code.co_name}", parts, opaque=True)
+    shown = f"{'finished' if where is None else 'suspended'} {made.title} {code.co_name}"
+    return Draft(b"generator" + token, "generator", shown, opaque=True)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -146,7 +119,7 @@ def _raw(value: Any) -> Any:
     return below if type(below) is io.FileIO else None
 
 
-def file_position(value: Any) -> tuple[str, object]:
+def file_position(value: Any) -> object:
     """Return a file's name, mode and position, if asking does not disturb it.
 
     Asking a file that is open for writing would flush it. Python refuses to ask a file that is
@@ -156,10 +129,10 @@ def file_position(value: Any) -> tuple[str, object]:
     buffered = _buffer(value) if kind is io.TextIOWrapper else value
     raw = buffered if type(buffered) is io.FileIO or buffered is None else _raw(buffered)
     if raw is None:
-        return kind.__name__, None
+        return None
     if vars(io.FileIO)["closed"].__get__(raw):
-        return "closed file", "closed"
-    name = (anatomy(io.FileIO).dictionary(raw) or {}).get("name")
+        return "closed"
+    name = dictionary_of(raw).get("name")
     mode = vars(io.FileIO)["mode"].__get__(raw)
     reading = "r" in mode and "+" not in mode
     position = None
@@ -167,7 +140,7 @@ def file_position(value: Any) -> tuple[str, object]:
         with suppress(OSError, ValueError):
             position = type(each).tell(each)
             break
-    return f"file, mode {mode}", (name if type(name) in (str, bytes, int) else None, mode, position)
+    return name if type(name) in (str, bytes, int) else None, mode, position
 
 
 def write_database(value: Any, walk: Walk) -> Writing:
@@ -180,10 +153,9 @@ def write_database(value: Any, walk: Walk) -> Writing:
     except sqlite3.Error:  # it is closed, or belongs to another thread
         wrote = "unknown"
     parts = {"rows written": wrote}
-    return Draft(xxh3_128_digest(wrote.encode()), DATABASE, DATABASE, parts, opaque=True)
+    return Draft(wrote.encode(), DATABASE, DATABASE, parts, opaque=True)
 
 
-def lock_position(value: Any) -> tuple[str, object]:
+def lock_state(value: Any) -> str:
     """Return whether a lock is held."""
-    held = type(value).locked(value)
-    return f"{'held' if held else 'free'} lock", held
+    return "held" if type(value).locked(value) else "free"

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
-from xxhash import xxh3_128_digest
+from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.elements import readable
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.fingerprint.objects import attribute_tokens, count, join
-from ipytorchseed.fingerprint.owners import UnreadableError
-from ipytorchseed.fingerprint.scalars import text
-from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.fingerprint.scalars import count, join, text
+from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
+from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
 
 # Attributes written separately, or without effect on results: ``step`` is a scheduler's wrapper.
 _OWN = frozenset({"state", "param_groups", "_zero_grad_profile_name", "_opt_called",
@@ -29,48 +30,36 @@ _LAST = 2**31  # the position of a parameter that no group has
 def write_optimizer(value: Any, walk: Walk) -> Writing:
     """Write an optimizer, and the parameters that it updates."""
     made = anatomy(type(value))
-    fields = made.dictionary(value) or {}
+    fields = dictionary_of(value)
     groups = [dict(entries(group)) for group in _list(fields.get("param_groups"))]
-    places: dict[int, int] = {}
-    parameters: list[object] = []
-    for group in groups:
-        for parameter in _list(group.get("params")):
-            places[id(parameter)] = len(parameters)
-            parameters.append(parameter)
-    moved = yield from attribute_tokens([("", each) for each in walk.pick(parameters)], walk)
-    settings = []
-    for group in groups:
-        plain = [(name, item) for name, item in group.items() if name != "params"]
-        tokens = yield from attribute_tokens(plain, walk)
-        size = len(_list(group.get("params")))
-        settings.append(join(tokens) + b"%d;" % size)
-    state = yield from _write_state(fields.get("state"), places, walk)
+    updated = [_list(group.pop("params", None)) for group in groups]
+    parameters = [*chain(*updated)]
+    places = {id(each): place for place, each in enumerate(parameters)}
+    found = [(places.get(id(each), _LAST), item) for each, item in entries(fields.get("state"))]
+    found.sort(key=itemgetter(0))
+    state = [[place for place, _ in found], [item for _, item in found]]
+    blocks = yield from walk.tokens((parameters, [[*map(len, updated)], groups], state))
     others = [
         (name, [item for _, item in entries(item)] if name.endswith(_HOOKS) else item)
         for name, item in made.attributes(value)
         if name not in _OWN
     ]
-    tokens = yield from attribute_tokens(others, walk)
-    blocks = (join(moved), b"".join(settings), state, join(tokens))
-    digest = xxh3_128_digest(
-        text(made.name) + b"".join([xxh3_128_digest(block) for block in blocks])
-    )
+    tokens = yield from walk.named(others)
+    content = text(made.name) + b"".join(blocks) + join(tokens)
     if not walk.top:
-        return Draft(digest, "optimizer")
+        return Draft(content, "optimizer")
     rates = [_shown(group.get("lr")) for group in groups]
     parts = {
         "lr": ", ".join(rates),
-        "settings": xxh3_128_digest(blocks[1])[:8].hex(),
-        "parameters": xxh3_128_digest(blocks[0])[:8].hex(),
-        "state": xxh3_128_digest(state)[:8].hex(),
+        **dict(zip(("parameters", "settings", "state"), map(digest_of, blocks), strict=True)),
         "groups": str(len(groups)),
     }
     parts |= {f"s:{name}": ", ".join(told) for name, told in _settings(groups).items()}
     parts |= {f"a:{name}": digest_of(token) for name, token in tokens if name[0] != "_"}
     hooks = [(name, token) for name, token in tokens if name.endswith(_HOOKS)]
-    parts["hooks"] = xxh3_128_digest(join(hooks))[:8].hex()
+    parts["hooks"] = xxh3_64_hexdigest(join(hooks))
     summary = f"{made.title}, {count(len(parameters), 'parameter')}, lr {parts['lr']}"
-    return Draft(digest, "optimizer", summary, parts)
+    return Draft(content, "optimizer", summary, parts)
 
 
 def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
@@ -85,22 +74,13 @@ def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
 
 
 # Settings that are separate parts, or that a schedule controls.
-_TOLD_APART = frozenset({"initial_lr", "lr", "params"})
+_TOLD_APART = frozenset({"initial_lr", "lr"})
 
 
 def _list(value: Any) -> list[Any]:
     if issubclass(type(value), list):
         return list.copy(value)
     return [*tuple.__iter__(value)] if issubclass(type(value), tuple) else []
-
-
-def _write_state(state: object, places: dict[int, int], walk: Walk) -> Bytes:
-    items = sorted(
-        [(places.get(id(parameter), _LAST), item) for parameter, item in entries(state)],
-        key=lambda item: item[0],
-    )
-    tokens = yield from attribute_tokens([(str(place), item) for place, item in items], walk)
-    return join(tokens)
 
 
 def _shown(value: Any) -> str:

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from ipytorchseed.fingerprint.buffers import memory
-from ipytorchseed.fingerprint.elements import as_array, is_borrowed
+from ipytorchseed.fingerprint.elements import as_array, is_borrowed, is_plain
+from ipytorchseed.fingerprint.memory import owns_array, require, view
 from ipytorchseed.fingerprint.native import Unseen, native
-from ipytorchseed.fingerprint.owners import owns_array, require
 from ipytorchseed.introspection.anatomy import (
     anatomy,
+    dictionary_of,
     find_member,
     full_name,
     module_of_class,
@@ -152,7 +152,7 @@ class _Pickler(pickle.Pickler):
         if numpy is None:
             return
         arrays = [value] if issubclass(kind, (numpy.ndarray, numpy.void)) else []
-        arrow = (anatomy(kind).dictionary(value) or {}).get("_pa_array")  # in a column of pandas
+        arrow = dictionary_of(value).get("_pa_array")  # in a column of pandas
         buffers = [each for chunk in getattr(arrow, "chunks", ()) for each in chunk.buffers()]
         buffers += [value] if full_name(kind) == "pyarrow.lib.Buffer" else []
         arrays += [numpy.frombuffer(each, numpy.uint8) for each in buffers if each]
@@ -170,22 +170,20 @@ class _Pickler(pickle.Pickler):
             UnreadableError: Its memory was released.
         """
         at = native()
-        plain = at.layout(value) is at.strided and at.device(value).type == "cpu"
-        odd = at.is_quantized(value) or at.is_conj(value) or at.is_neg(value)
-        if not plain or odd or not at.is_leaf(value) or at.hooks(value) or at.hooks_after(value):
+        plain = is_plain(value) and at.device(value).type == "cpu" and at.is_leaf(value)
+        if not plain or at.hooks(value) or at.hooks_after(value):
             raise pickle.PicklingError
         size = at.numel(value) * at.element_size(value)
         if size > self._most or not at.is_contiguous(value) or at.attributes(value):
             raise pickle.PicklingError
         if size and is_borrowed(value):
             require(as_array(value))
-        data = bytes(memory(at.data_ptr(value), size)) if size else b""
+        data = bytes(view(at.data_ptr(value), size)) if size else b""
         about = data, at.dtype(value), tuple(at.shape(value))
         return _make_tensor, (type(value), about, at.requires_grad(value), at.grad(value))
 
 
 _REFERRED = frozenset(map(id, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)))
-_FUNCTION_NAMES = ("__qualname__", "__module__", "__doc__", "__kwdefaults__", "__annotations__")
 
 
 def _is_function(kind: type) -> bool:
@@ -207,18 +205,15 @@ def _reference(value: Any) -> Callable[[], Any]:
     simple = all(id(type(each)) in _SIMPLE for each in kept) and not vars(value)
     if value.__closure__ or not simple or getattr(home, "__dict__", None) is not value.__globals__:
         raise pickle.PicklingError
-    there = weakref.ref(value)
-    code, name, defaults = value.__code__, value.__name__, value.__defaults__
-    others = {each: getattr(value, each) for each in _FUNCTION_NAMES}
+    there, code, module, name = weakref.ref(value), value.__code__, value.__module__, value.__name__
+    defaults, by_name = value.__defaults__, value.__kwdefaults__
 
     def find() -> Any:
         """Return the function, or create it again from its code."""
         found = there()
         if found is None:
-            names = vars(sys.modules[others["__module__"]])
-            found = types.FunctionType(code, names, name, defaults)
-            for each, held in others.items():
-                setattr(found, each, held)
+            found = types.FunctionType(code, vars(sys.modules[module]), name, defaults)
+            found.__kwdefaults__ = by_name
         return found
 
     return find

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +27,16 @@ def text(value: str) -> bytes:
 
 # The same for names of attributes, which repeat often.
 name_bytes = lru_cache(maxsize=4096)(text)
+
+
+def join(tokens: Iterable[tuple[str, bytes]]) -> bytes:
+    """Join names and tokens into one byte string."""
+    return b"".join([name_bytes(name) + token for name, token in tokens])
+
+
+def count(number: int, word: str) -> str:
+    """Return a number with its word."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _integer(value: int) -> bytes | None:

@@ -16,7 +16,6 @@ from ipytorchseed.fingerprint import (
     frames,
     functions,
     libraries,
-    mappings,
     modules,
     objects,
     opaque,
@@ -29,8 +28,7 @@ from ipytorchseed.fingerprint.walk import BRIEF, Writer
 from ipytorchseed.introspection.anatomy import module_of_class, mro, per_object
 from ipytorchseed.introspection.values import imported
 
-_object, _state = objects.object_writer, builtin.state_writer
-_at, _wraps = opaque.positioned, functions.wrapper_writer
+_object, _state, _fields = objects.object_writer, objects.state_writer, functions.fields
 
 _SEARCH_TIMES = (
     "cv_results_.mean_fit_time", "cv_results_.mean_score_time", "cv_results_.std_fit_time",
@@ -73,22 +71,17 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
     (containers.sequence_writer(list), list),
     (containers.sequence_writer(tuple), tuple),
-    (mappings.write_dict, dict),
+    (containers.write_dict, dict),
     (containers.set_writer(set), set),
     (containers.set_writer(frozenset), frozenset),
     (containers.sequence_writer(deque), deque),
     (objects.write_namespace, types.SimpleNamespace),
-    (texts.text_writer(str), str),
-    (texts.text_writer(bytes), bytes),
-    (texts.number_writer(int), int),
-    (texts.number_writer(float), float),
-    (texts.number_writer(complex), complex),
+    *((texts.scalar_writer(kind), kind) for kind in (str, bytes, int, float, complex)),
     (texts.memory_writer("bytearray"), bytearray),
     (texts.memory_writer("memory"), memoryview, "array:array", "mmap:mmap",
-     "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union"),
-    (libraries.write_ctypes, "_ctypes:_SimpleCData"),
+     "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union", "_ctypes:_SimpleCData"),
     # Small things of the standard library
-    (_state("range", builtin.bounds, show=True), range),
+    (_state("range", lambda it: str(builtin.bounds(it)), show=True), range),
     (_state("slice", builtin.bounds), slice),
     (_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
     (_state("view", builtin.viewed), type({}.keys()), type({}.values()), type({}.items())),
@@ -110,7 +103,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("timedelta", builtin.moment, "datetime.timedelta"), "datetime:timedelta"),
     (_state("timezone", builtin.moment), "datetime:timezone"),
     (builtin.write_enum, "enum:Enum"),
-    (builtin.write_exception, BaseException),
+    (_state("exception", builtin.raised), BaseException),
     # Code
     (functions.write_function, types.FunctionType),
     (functions.write_method, types.MethodType),
@@ -118,37 +111,34 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType,
      types.GetSetDescriptorType, types.MemberDescriptorType, "numpy:ufunc",
      "numpy._core._multiarray_umath:_ArrayFunctionDispatcher"),
-    (_wraps("partial function", "func", "args", "keywords", "__dict__", kind="partial"),
-     "functools:partial"),
+    (_state("partial", _fields("func", "args", "keywords", "__dict__")), "functools:partial"),
     (_state("loss", builtin.reduced), "sklearn._loss._loss:CyLossFunction",
      "sklearn._loss._loss:CyHalfMultinomialLoss"),
     (_state("getter", builtin.reduced), operator.attrgetter, operator.itemgetter,
      operator.methodcaller),
-    (_wraps("staticmethod", "__func__"), staticmethod),
-    (_wraps("classmethod", "__func__"), classmethod),
-    (_wraps("property", "fget", "fset", "fdel"), property),
+    (_state("function", _fields("__func__")), staticmethod, classmethod),
+    (_state("function", _fields("fget", "fset", "fdel")), property),
     (functions.write_cached, "functools:_lru_cache_wrapper"),
-    (_wraps("compiled function", "py_func", "targetoptions", "locals"),  # not what it compiled
+    (_state("function", _fields("py_func", "targetoptions", "locals")),  # not what it compiled
      "numba.core.dispatcher:Dispatcher"),
-    (_wraps("compiled function", "__wrapped__"), "numba.np.ufunc.dufunc:DUFunc",
+    (_state("function", _fields("__wrapped__")), "numba.np.ufunc.dufunc:DUFunc",
      "numba.np.ufunc.gufunc:GUFunc"),
-    (_wraps("type", "__origin__", "__args__"), types.GenericAlias),
-    (_wraps("type", "__args__"), types.UnionType),
-    (functions.write_code, types.CodeType),
+    (_state("type", _fields("__origin__", "__args__")), types.GenericAlias, types.UnionType),
+    (_state("code", functions.code_digest), types.CodeType),
     (functions.write_class, type),
-    (functions.write_module, types.ModuleType),
+    (_state("namespace", functions.module_state, show=True), types.ModuleType),
     # Random numbers
     (builtin.write_generator_state, random.Random, "numpy.random:RandomState",
      "numpy.random:Generator", "torch:Generator"),
-    (builtin.write_bit_generator, "numpy.random:BitGenerator"),
+    (_state("rng", builtin.bits), "numpy.random:BitGenerator"),
     (_state("seed sequence", builtin.seeds), "numpy.random:SeedSequence"),
     # numpy
     (arrays.write_array, "numpy:ndarray"),
     (arrays.write_number, "numpy:generic"),
-    (arrays.write_dtype, "numpy:dtype"),
+    (_state("dtype", str, show=True), "numpy:dtype"),
     # torch
     (tensors.write_tensor, "torch:Tensor"),
-    (tensors.write_storage, "torch:UntypedStorage"),
+    (_state("storage", tensors.storage_state), "torch:UntypedStorage"),
     (_state("torch constant", str, show=True), "torch:dtype", "torch:device", "torch:layout",
      "torch:memory_format"),
     (modules.write_nn_module, "torch.nn.modules.module:Module"),
@@ -192,7 +182,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("cache"), "jinja2.environment:Environment"),  # of templates
     (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
-    (_wraps("hook", "hook", "module", "with_module"),  # its copies lack the names of what it wraps
+    # its copies lack the names of what it wraps
+    (_state("function", _fields("hook", "module", "with_module")),
      "torch.nn.modules.module:_WrappedHook"),
     (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
     (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
@@ -225,17 +216,18 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # Opaque objects
-    (_at("iterator", opaque.iterator_position), *opaque.ITERATORS),
-    (_at("iterator", opaque.referents), *opaque.ITERTOOLS),
+    (_state("iterator", opaque.iterator_position, opaque=True), *opaque.ITERATORS),
+    (_state("iterator", opaque.referents, opaque=True), *opaque.ITERTOOLS),
     (opaque.write_generator, types.GeneratorType, types.CoroutineType,
      types.AsyncGeneratorType),
-    (_at("file", opaque.file_position), "io:FileIO", "io:BufferedReader",
-     "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
-    (opaque.write_opaque, "torch.jit:ScriptModule",
+    (_state("file", opaque.file_position, show=True, opaque=True), "io:FileIO",
+     "io:BufferedReader", "io:BufferedWriter", "io:BufferedRandom", "io:TextIOWrapper"),
+    (opaque.write_opaque, "ctypes:c_void_p", "ctypes:c_char_p", "ctypes:c_wchar_p",  # pointers
+     "ctypes:py_object", "torch.jit:ScriptModule",
      "torch.utils.tensorboard.writer:SummaryWriter",
      "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
     (opaque.write_database, "sqlite3:Connection"),
-    (_at("lock", opaque.lock_position), "_thread:LockType"),
+    (_state("lock", opaque.lock_state, show=True, opaque=True), "_thread:LockType"),
 )  # fmt: skip
 
 BRIEF[id(types.FunctionType)] = functions.brief_function

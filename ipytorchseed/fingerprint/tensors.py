@@ -7,14 +7,11 @@ from collections.abc import Generator
 from operator import itemgetter
 from typing import Any
 
-from xxhash import xxh3_128_digest
-
 from ipytorchseed.fingerprint import elements
 from ipytorchseed.fingerprint.containers import SERIES
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.native import native, reads_natively
-from ipytorchseed.fingerprint.objects import attribute_tokens, join
-from ipytorchseed.fingerprint.owners import UnreadableError
-from ipytorchseed.fingerprint.scalars import text
+from ipytorchseed.fingerprint.scalars import join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -42,7 +39,7 @@ def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, byt
         named = [item for item in attributes.items() if type(item[0]) is str]
         kept = [item for item in named if not item[0].startswith(_NOTED)]
         items = sorted(kept, key=itemgetter(0))
-        tokens = yield from attribute_tokens(items, walk)
+        tokens = yield from walk.named(items)
         rest += join(tokens)
     return told, rest
 
@@ -56,27 +53,27 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     body = elements.readable_contents(walk, value)
     grad, rest = yield from extras(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
-    digest = xxh3_128_digest(b"tensor" + title + body + grad + b";" + rest)
+    content = b"tensor" + title + body + grad + b";" + rest
     elements.note_strides(walk, value)
     if not walk.top:
-        return Draft(digest, "tensor")
+        return Draft(content, "tensor")
     parts = {"shape": shape_of(value), "dtype": elements.dtype_of(value), "content": body[:8].hex()}
     if grad:
         parts["grad"] = digest_of(grad)
     series = series_of(value)
-    return Draft(digest, "tensor", summary_of(value, series), parts, series)
+    return Draft(content, "tensor", summary_of(value, series), parts, series)
 
 
 def _write_wrapper(value: Any, walk: Walk) -> Writing:
     """Write a tensor whose class handles operations itself, by its inner tensors."""
     made = anatomy(type(value))
-    tokens = yield from attribute_tokens(made.attributes(value), walk)
-    digest = xxh3_128_digest(b"wrapper" + text(made.name) + join(tokens))
+    tokens = yield from walk.named(made.attributes(value))
     opaque = not tokens
     if opaque:
         walk.mark_unseen(made.name)
     parts = {f"a:{name}": digest_of(token) for name, token in tokens}
-    return Draft(digest, "tensor", made.title, parts, opaque=opaque)
+    content = b"wrapper" + text(made.name) + join(tokens)
+    return Draft(content, "tensor", made.title, parts, opaque=opaque)
 
 
 def shape_of(tensor: Any) -> str:
@@ -112,10 +109,7 @@ def series_of(tensor: Any) -> tuple[float, ...] | None:
         return None
 
 
-def write_storage(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write the memory behind a tensor."""
+def storage_state(value: Any) -> object:
+    """Return the memory behind a tensor, as a tensor of bytes."""
     torch = sys.modules["torch"]
-    token = yield torch.empty(0, dtype=torch.uint8, device=value.device).set_(value)
-    size = value.nbytes()
-    digest = xxh3_128_digest(b"storage" + token)
-    return Draft(digest, "storage", f"storage of {size:,} bytes", {"length": str(size)})
+    return torch.empty(0, dtype=torch.uint8, device=value.device).set_(value)

@@ -8,16 +8,16 @@ samples as the budget requires.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
-from ipytorchseed.fingerprint.budget import Budget, SpentError
+from ipytorchseed.fingerprint.budget import Budget, PendingError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.meter import Meter, Mode
-from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import anatomy, full_name
 from ipytorchseed.introspection.values import is_class
@@ -32,14 +32,14 @@ _UNSEEN = 4  # types listed
 class Draft(Struct):
     """The result of a writer: a fingerprint to be.
 
-    All but the digest is used only at the top.
+    All but the content is used only at the top.
 
     Attributes:
-        digest: 16 bytes.
-        kind: As in ``Fingerprint``; so are the others.
+        content: Bytes that represent the value; the walk digests them.
+        kind: As in ``Fingerprint``; so are the next ones.
     """
 
-    digest: bytes
+    content: bytes
     kind: str
     summary: str = ""
     parts: dict[str, str] = {}
@@ -49,11 +49,30 @@ class Draft(Struct):
 
 Writing = Generator[object, bytes, Draft]
 Bytes = Generator[object, bytes, bytes]
+Tokens = list[tuple[str, bytes]]
 Writer = Callable[[Any, "Walk"], Writing]
 
 # By the identity of the type: returns the token of a value without parts, as its writer would, or
 # None if it may have parts.
 BRIEF: dict[int, Callable[[Any, Walk], bytes | None]] = {}
+
+
+def _brief_sequence(value: Sequence[Any], walk: Walk) -> bytes | None:  # noqa: ARG001 -- as all
+    """Return the token of a short list or tuple of leaves."""
+    if len(value) >= SHORT:
+        return None
+    tokens = []
+    for item in value:
+        leaf = LEAVES.get(id(type(item)))
+        token = None if leaf is None else leaf(item)
+        if token is None:
+            return None
+        tokens.append(token)
+    head = b"tuple%d;" if type(value) is tuple else b"list%d;"
+    return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
+
+
+BRIEF |= {id(list): _brief_sequence, id(tuple): _brief_sequence}
 
 
 def digest_of(token: bytes) -> str:
@@ -71,7 +90,7 @@ def _write_holder(value: object, walk: Walk) -> Writing:  # noqa: ARG001 -- as e
     """Write the object of a registered source, whose state belongs to the source."""
     yield from ()
     made = anatomy(type(value))
-    return Draft(xxh3_128_digest(f"source{made.name}".encode()), "rng", made.title)
+    return Draft(f"source{made.name}".encode(), "rng", made.title)
 
 
 class Walk(Meter):
@@ -111,11 +130,12 @@ class Walk(Meter):
         self._seen: dict[int, tuple[object, bytes]] = {}  # kept alive until the walk ends
         self._open: dict[int, int] = {}
 
-    def look(self, value: object) -> Draft:
-        """Go through ``value``.
+    def look(self, value: object) -> tuple[Draft, bytes]:
+        """Go through ``value``; return its draft, and its digest of 16 bytes.
 
         Raises:
-            SpentError: it must not be read in this mode.
+            SpentError: It must not be read in this mode.
+            PendingError: It is not ready.
         """
         stack: list[tuple[Writing, object]] = []
         token = self._enter(value, stack)
@@ -125,10 +145,8 @@ class Walk(Meter):
                 child = writing.send(token)  # type: ignore[arg-type] # None begins one
             except StopIteration as end:
                 draft: Draft = end.value
-            except SpentError:
+            except (PendingError, SpentError):
                 raise
-            except UnreadableError as error:
-                draft = self._miss(here, error)
             except Exception as error:  # noqa: BLE001 -- a library failed, and the walk goes on
                 draft = self._fail(here, error)
             else:
@@ -136,10 +154,11 @@ class Walk(Meter):
                 continue
             stack.pop()
             del self._open[id(here)]
-            token = b"D" + draft.digest
+            digest = xxh3_128_digest(draft.content)
+            token = b"D" + digest
             self._seen[id(here)] = here, token
             if not stack:
-                return draft
+                return draft, digest
             self.top = len(stack) == 1
 
     def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
@@ -175,52 +194,60 @@ class Walk(Meter):
             found |= {id(value): value for value in met if is_class(value)}
         return found.values()
 
+    def tokens(
+        self, items: Iterable[object], *, counted: bool = True
+    ) -> Generator[object, bytes, list[bytes]]:
+        """Write values one by one, and count them as visited.
+
+        If ``counted`` is not set, leaves do not count.
+        """
+        tokens = []
+        for item in items:
+            leaf = LEAVES.get(id(type(item)))
+            token = self.short(item) if leaf is None else leaf(item)
+            tokens.append((yield item) if token is None else token)
+        if counted:
+            self.tick(len(tokens))
+        return tokens
+
+    def named(self, items: Iterable[tuple[str, object]]) -> Generator[object, bytes, Tokens]:
+        """Write named values in order, as ``tokens`` does; inlined for speed."""
+        tokens = []
+        for name, item in items:
+            leaf = LEAVES.get(id(type(item)))
+            token = self.short(item) if leaf is None else leaf(item)
+            tokens.append((name, (yield item) if token is None else token))
+        self.tick(len(tokens))
+        return tokens
+
     def short(self, value: Any) -> bytes | None:
         """Return the token of a value that needs no writer; else None.
 
-        Most values in containers are lists and tuples of a few leaves, or in ``BRIEF``, which
-        halves the time.
+        Most values in containers are of the types in ``BRIEF``, which halves the time.
         """
         kind = type(value)
         brief = BRIEF.get(id(kind))
-        if brief is None and ((kind is not tuple and kind is not list) or len(value) >= SHORT):
+        if brief is None:
             return None
         seen = self._seen.get(id(value))
         if seen is not None:
             self.shared += kind is list
             return seen[1]
-        if self.full:
-            return None
-        made = self._tokens(value) if brief is None else brief(value, self)
+        made = None if self.full else brief(value, self)
         if made is not None:
             self.tick()
             self._seen[id(value)] = value, made
         return made
 
-    @staticmethod
-    def _tokens(value: Sequence[Any]) -> bytes | None:
-        """Return the token of a list or tuple of leaves."""
-        tokens = []
-        for item in value:
-            leaf = LEAVES.get(id(type(item)))
-            token = None if leaf is None else leaf(item)
-            if token is None:
-                return None
-            tokens.append(token)
-        head = b"tuple%d;" if type(value) is tuple else b"list%d;"
-        return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
-
-    def _miss(self, value: object, error: UnreadableError) -> Draft:
-        made = anatomy(type(value))
-        self.mark_unseen(made.name)
-        digest = xxh3_128_digest(b"unreadable" + made.name.encode())
-        return Draft(digest, "opaque", f"{made.title}, {error}", opaque=True)
-
     def _fail(self, value: object, error: Exception) -> Draft:
-        name = full_name(type(value))
-        self.exact = False
-        self.failed.append(f"{name} ({type(error).__name__})")
-        return Draft(xxh3_128_digest(b"!" + name.encode()), "opaque", opaque=True)
+        name, summary = full_name(type(value)), ""
+        if isinstance(error, UnreadableError):
+            self.mark_unseen(name)
+            summary = f"{anatomy(type(value)).title}, {error}"
+        else:
+            self.exact = False
+            self.failed.append(f"{name} ({type(error).__name__})")
+        return Draft(f"!{name}".encode(), "opaque", summary, opaque=True)
 
     def mark_unseen(self, name: str) -> None:
         """Record that the content of a ``name`` is not visible."""

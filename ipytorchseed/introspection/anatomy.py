@@ -222,6 +222,11 @@ def _has_hidden_memory(kind: type) -> bool:
 anatomy = per_object(_dissect)
 
 
+def dictionary_of(value: object) -> dict[Any, Any]:
+    """Return the attributes' dictionary of a value itself, or an empty one."""
+    return anatomy(type(value)).dictionary(value) or {}
+
+
 def attributes(value: object) -> list[tuple[str, object]]:
     """Return names and values of an object's attributes, in the order of creation."""
     return anatomy(type(value)).unsorted(value)

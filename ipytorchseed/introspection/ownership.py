@@ -106,17 +106,8 @@ def _has_metadata(folder: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=1024)
-def _resolved(folder: str) -> str:
-    """Resolve the links in a folder's path.
-
-    Cached, because most paths share all but their last parts.
-    """
-    outer, name = os.path.split(folder)
-    if not outer or name in ("", ".", ".."):
-        return os.path.realpath(folder)
-    place = os.path.join(_resolved(outer), name)  # noqa: PTH118 -- as above
-    return os.path.realpath(place) if os.path.islink(place) else place  # noqa: PTH114 -- so here
+# Resolves the links in a folder's path; cached, because few folders have most of the files.
+_resolved = lru_cache(maxsize=1024)(os.path.realpath)
 
 
 def is_local_module(name: object) -> bool:

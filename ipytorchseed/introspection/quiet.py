@@ -1,12 +1,17 @@
-"""Hides warnings that inspecting a process causes."""
+"""Hides warnings that inspecting a process causes, and pauses garbage collection."""
 
 from __future__ import annotations
 
+import functools
+import gc
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -30,3 +35,23 @@ def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None
     finally:
         if hide in filters:
             filters.remove(hide)
+
+
+def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
+    """Return a function during which no garbage is collected.
+
+    Otherwise our allocations would decide when the user's objects end, whose code may run then.
+    Our time would also include a walk through all objects of the process.
+    """
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Result:
+        if not gc.isenabled():
+            return function(*args, **kwargs)
+        try:
+            gc.disable()
+            return function(*args, **kwargs)
+        finally:
+            gc.enable()
+
+    return called

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError
-from ipytorchseed.experiment.begin import begin_as
 from ipytorchseed.experiment.engine import Engine
 from ipytorchseed.experiment.process import say_restored
+from ipytorchseed.experiment.rewind import begin_as
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import (

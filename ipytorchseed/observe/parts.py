@@ -7,7 +7,7 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType, FunctionType
 from typing import Any, TypeGuard
 
-from ipytorchseed.introspection.anatomy import anatomy, find_member, module_of_class
+from ipytorchseed.introspection.anatomy import dictionary_of, find_member, module_of_class
 from ipytorchseed.introspection.values import is_class, is_function, is_module, is_scalar
 from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.observe.watch import Seen, sets_globally
@@ -116,4 +116,4 @@ def _serving(use: Use, value: object) -> object:
     member = find_member(kind, method or use.part[1:])
     if not method:
         return member.fget if type(member) is property else None
-    return member if method not in (anatomy(kind).dictionary(value) or {}) else None
+    return member if method not in dictionary_of(value) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.introspection.anatomy import dictionary_of
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import (
     ADDRESS,
@@ -102,7 +102,7 @@ class Nondeterminism:
             if type(value) is str:
                 self.calls |= asked_by_query(value)
                 continue
-            for name, held in dict.items(anatomy(type(value)).dictionary(value) or {}):
+            for name, held in dict.items(dictionary_of(value)):
                 if type(name) is str and name in attributes:
                     self._record_basis(order_basis(held))
 

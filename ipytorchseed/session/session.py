@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
-from ipytorchseed.introspection.collection import uncollected
 from ipytorchseed.introspection.ownership import is_of_library
+from ipytorchseed.introspection.quiet import uncollected
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import READING, REPLACED, Outside, Run, marked

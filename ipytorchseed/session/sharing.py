@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint
-from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class
+from ipytorchseed.introspection.anatomy import dictionary_of, module_of_class, name_of_class
 
 # Kinds of values that can be mutated through one name and seen through another.
 _KINDS = frozenset({"array", "deque", "dict", "frame", "list", "series", "set", "tensor"})
@@ -49,17 +49,13 @@ class Places:
             owners = [each for each in made if made[each].kind == owner]
             if not owners:
                 continue
-            held = {id(each) for each in reach(_fields(self._values[name]))}
+            held = {id(each) for each in reach(dictionary_of(self._values[name]))}
             told = [
                 each
                 for each in owners
                 if any(id(part) in held for part in found(self._values[each]))
             ]
             yield name, replace(look, parts={**look.parts, BELONGS: " ".join(told)})
-
-
-def _fields(value: object) -> dict[Any, Any]:
-    return anatomy(type(value)).dictionary(value) or {}
 
 
 def _moved(fields: dict[Any, Any]) -> list[object]:
@@ -73,7 +69,7 @@ def _parameters(module: object) -> Iterator[object]:
     """Yield the parameters of a model and its layers."""
     queue, seen = [module], set[int]()
     while queue:
-        fields = _fields(layer := queue.pop())
+        fields = dictionary_of(layer := queue.pop())
         if id(layer) not in seen:
             seen.add(id(layer))
             yield from (each for _, each in entries(fields.get("_parameters")) if each is not None)

@@ -10,11 +10,10 @@ from typing import Any
 
 from xxhash import xxh3_64_intdigest
 
-from ipytorchseed.fingerprint.buffers import memory
 from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
 from ipytorchseed.fingerprint.elements import as_array, bits, has_memory, made_of, readable
+from ipytorchseed.fingerprint.memory import UnreadableError, view
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-from ipytorchseed.fingerprint.owners import UnreadableError
 
 MASK = 2**64 - 1
 # The digest of what cannot be read: a tensor without memory, or a wrapper of others.
@@ -37,7 +36,7 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
     dtype, layout, strided, plain = at.dtype, at.layout, at.strided, at.plain
     neg, nested = at.is_neg, at.is_nested
-    storage, shared, resizable = at.storage, at.is_shared, at.resizable
+    storage, shared, resizable = at.untyped_storage, at.is_shared, at.resizable
     on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- as native
     sizes_of = _plain_sizes()
     hashed = xxh3_64_intdigest
@@ -64,7 +63,7 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
             return UNSEEN
         head = hash((sizes, kind)) & MASK
         if contiguous(tensor):
-            return hashed(memory(where, count * size), head)
+            return hashed(view(where, count * size), head)
         if not has_memory(tensor):
             return UNSEEN
         return hashed(np.ascontiguousarray(as_array(tensor)).data, head)
@@ -121,7 +120,7 @@ def _other(tensor: Any, *, portable: bool) -> int:
             digest = digest_on_device(tensor, lambda _: None)
             return hash((*head, int.from_bytes(digest, "little")))
         copy = tensor.cpu().contiguous()
-        return xxh3_64_intdigest(memory(at.data_ptr(copy), size), hash(head) & MASK)
+        return xxh3_64_intdigest(view(at.data_ptr(copy), size), hash(head) & MASK)
 
 
 def plain_digest(words: list[Any]) -> int:

@@ -171,7 +171,8 @@ class Track:
         self._places = places
         self._keep: Any = StorageWeakRef
         self._digest = digest_of_tensor(portable=trace.portable)
-        self._dtype, self._shape, self._storage = native().dtype, native().shape, native().storage
+        at = native()
+        self._dtype, self._shape, self._storage = at.dtype, at.shape, at.untyped_storage
         self._held: dict[int, int] = {}  # what was last written to a storage
         self._kept: list[object] = []  # weak references to these, which keep no memory alive
         self.whole = False

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.elements import readable
+from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
-from ipytorchseed.fingerprint.owners import UnreadableError
 from ipytorchseed.trace.digests import digest_of_tensor
 from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.operations import Overload
@@ -145,7 +145,9 @@ class Probe(Struct):
 def _address(tensor: Any) -> int:
     with Unseen():
         at = native()
-        return 0 if at.layout(tensor) is not at.strided else int(at.storage(tensor).data_ptr())
+        return (
+            0 if at.layout(tensor) is not at.strided else int(at.untyped_storage(tensor).data_ptr())
+        )
 
 
 def _tensors(values: list[Any]) -> list[Any]:

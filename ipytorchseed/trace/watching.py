@@ -31,7 +31,7 @@ def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
     enlarged = operation.written - operation.unread
     if enlarged or not reads_natively(type(result)) or at.layout(result) is not at.strided:
         return
-    storage = at.storage(result)
+    storage = at.untyped_storage(result)
     if storage.nbytes() and at.device(result).type != "meta":
         with Unseen():
             storage.fill_(byte)

@@ -27,7 +27,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from PIL import Image
 
 from ipytorchseed.fingerprint.elements import is_borrowed
-from ipytorchseed.fingerprint.owners import owns_array
+from ipytorchseed.fingerprint.memory import owns_array
 from tests.fingerprint.child import PREFIX
 
 if TYPE_CHECKING:

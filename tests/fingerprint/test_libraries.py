@@ -26,7 +26,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import KNeighborsRegressor
 
-from ipytorchseed.fingerprint import fingerprint, meter, opaque, same, table
+from ipytorchseed.fingerprint import fingerprint, memory, opaque, same, table
 from ipytorchseed.introspection.anatomy import anatomy, attributes
 from tests.fingerprint.child import in_child
 from tests.fingerprint.values import spent
@@ -141,7 +141,7 @@ def test_a_large_table_is_sampled(kind):
 @pytest.fixture(autouse=True)
 def _no_mapped_files(monkeypatch):
     """Ignore the files that earlier tests in this process may have mapped."""
-    monkeypatch.setattr(meter, "maps_files", lambda: False)
+    monkeypatch.setattr(memory, "maps_files", lambda: False)
 
 
 _BESIDE = """

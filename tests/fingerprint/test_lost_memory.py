@@ -12,9 +12,9 @@ import torch
 from msgspec.structs import replace
 from numpy.lib.stride_tricks import as_strided
 
-from ipytorchseed.fingerprint import Budget, Memo, fingerprint, owners, reading
+from ipytorchseed.fingerprint import Budget, Memo, fingerprint, memory
 from ipytorchseed.fingerprint.elements import is_borrowed
-from ipytorchseed.fingerprint.owners import UnreadableError, owns_array, require
+from ipytorchseed.fingerprint.memory import UnreadableError, owns_array, require
 from ipytorchseed.fingerprint.packing import pack
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files
@@ -131,11 +131,11 @@ def test_elements_are_found_wherever_they_lie(shape, item):
     own = np.array(value, order="C")
     samples = [(16, 4096), (32, 64), (1, 10**6)]
     for borrowed in (True, False):
-        pieces = reading.pieces(value, borrowed=borrowed)
+        pieces = memory.pieces(value, borrowed=borrowed)
         assert b"".join(map(bytes, pieces)) == own.tobytes()
         for blocks, block in samples:
-            expected = reading.sample(own, blocks, block, borrowed=False)
-            assert reading.sample(value, blocks, block, borrowed=borrowed) == expected
+            expected = memory.sample(own, blocks, block, borrowed=False)
+            assert memory.sample(value, blocks, block, borrowed=borrowed) == expected
     assert fingerprint(own).digest == fingerprint(value).digest
 
 
@@ -155,11 +155,11 @@ def test_elements_are_found_wherever_they_lie(shape, item):
 def test_every_page_that_is_read_is_asked_about(look, dtype, monkeypatch):
     """And none between elements that are far apart."""
     asked = []
-    monkeypatch.setattr(owners, "_are_there", lambda pages: not asked.extend(pages))
+    monkeypatch.setattr(memory, "_are_there", lambda pages: not asked.extend(pages))
     table = np.zeros((40, 20_000), dtype)
     value, item = np.asarray(table[look]), table.itemsize
     require(value)
-    first = owners.address_of_array(value)
+    first = memory.address_of_array(value)
     steps = np.zeros((), int)
     for length, step in zip(value.shape, value.strides, strict=True):
         steps = np.add.outer(steps, np.arange(length) * step)

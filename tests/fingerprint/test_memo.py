@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from ipytorchseed.fingerprint import Budget, Memo, buffers, elements, fingerprint
+from ipytorchseed.fingerprint import Budget, Memo, elements, fingerprint, memory
 from ipytorchseed.fingerprint.budget import REREAD
 from ipytorchseed.fingerprint.functions import code_digest
 
@@ -83,7 +83,7 @@ def test_an_uncounted_write_of_one_element_is_seen_within_the_allowance():
     """
     value, memo = torch.zeros(2**20), Memo()
     first = fingerprint(value, memo=memo, budget=_budget())
-    starts = buffers.starts(2**20, buffers.PROOF[0], buffers.PROOF[1] // 4)
+    starts = memory.starts(2**20, memory.PROOF[0], memory.PROOF[1] // 4)
     value.data[starts[1] + 100] = 1
     assert fingerprint(value, memo=memo, budget=_budget()) == first
     assert fingerprint(value, memo=memo, budget=_budget(REREAD)) != first

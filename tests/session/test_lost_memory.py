@@ -10,7 +10,7 @@ import os
 import pytest
 import torch
 
-from ipytorchseed.experiment.copying import Copier
+from ipytorchseed.experiment.copier import Copier
 from tests.experiment.checking import check
 from tests.fingerprint import lost
 from tests.fingerprint.child import in_child, removes_files

@@ -45,10 +45,6 @@ def _proving(old: str, new: str, *tests: str) -> Step:
     return Step("experiment.proving", old, new, tests)
 
 
-def _begin(old: str, new: str, *tests: str) -> Step:
-    return Step("experiment.begin", old, new, tests)
-
-
 def _engine(old: str, new: str, *tests: str) -> Step:
     return Step("experiment.engine", old, new, tests)
 
@@ -158,15 +154,15 @@ STEPS = {
         f"{PROVE}::test_a_graph_that_is_not_copied_is_the_reason",
     ),
     # A cell that runs again starts like its run.
-    "begin imports": _begin(
+    "begin imports": _rewind(
         "    import_sources(step.run.packages)\n", "",
         f"{REPLAY}::test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel",
     ),
-    "begin environment": _begin("    _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),
-    "begin flags": _begin("    _put_flags_back(step.run.settings)\n", "", _FLAGS),
-    "begin libraries": _begin("    restore_libraries(step.run.settings)\n", "", _FOLDER),
-    "begin folder": _begin('os.chdir(str(step.run.settings.get(FOLDER, "")))', "pass", _FOLDER),
-    "begin states": _begin(
+    "begin environment": _rewind("    _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),
+    "begin flags": _rewind("    _put_flags_back(step.run.settings)\n", "", _FLAGS),
+    "begin libraries": _rewind("    restore_libraries(step.run.settings)\n", "", _FOLDER),
+    "begin folder": _rewind('os.chdir(str(step.run.settings.get(FOLDER, "")))', "pass", _FOLDER),
+    "begin states": _rewind(
         "rewind(ledger, step.run, generators, name, after=False)", "pass",
         f"{PROVE}::test_a_source_that_moved",
     ),

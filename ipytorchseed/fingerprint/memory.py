@@ -1,4 +1,4 @@
-"""Finds out who owns memory, and whether memory of others can be read.
+"""Memory: its owner, whether it can be read, and its bytes in full or by sample.
 
 Memory that numpy or torch do not own may be unmapped, or past the end of a file that became
 shorter. A process that reads such a page is killed. So the pages are asked for just before each
@@ -8,15 +8,51 @@ than a thousandth of a second.
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ipytorchseed.fingerprint import buffers
+from xxhash import xxh3_128_digest
+
 from ipytorchseed.fingerprint.native import native
+
+# Bytes read between two checks of the clock.
+CHUNK = 8 * 2**20
+
+# Blocks of a sample and bytes in each; one more block is at the very end.
+SAMPLE = (16, 4096)
+
+# The same for the sample that accompanies a version counter.
+PROOF = (32, 64)
+
+_READ = 0x100  # PyBUF_READ, CPython's Include/pybuffer.h
+
+_from_memory = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int)(
+    ("PyMemoryView_FromMemory", ctypes.pythonapi)
+)
+
+
+def view(address: int, size: int) -> memoryview:
+    """Return a view of ``size`` bytes at ``address``.
+
+    The caller keeps their owner alive.
+    """
+    return _from_memory(address, size, _READ)  # type: ignore[no-any-return]
+
+
+@cache
+def memory_of_machine() -> int:
+    """Return the bytes of the machine's memory, or 64 GB if unknown."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**36
+
 
 # --------------------------------------------------------------------------------------------------
 # Owners
@@ -127,12 +163,12 @@ def _are_there(pages: list[int]) -> bool:
     The operating system writes a byte of each to a pipe, which fails instead of killing us.
     """
     start = pages[0]
-    view = buffers.memory(start * mmap.PAGESIZE, (pages[-1] - start) * mmap.PAGESIZE + 1)
+    there = view(start * mmap.PAGESIZE, (pages[-1] - start) * mmap.PAGESIZE + 1)
     out, into = os.pipe()  # not reused: a forked child would share it
     try:
         for begin in range(0, len(pages), _AT_ONCE):
             places = [(page - start) * mmap.PAGESIZE for page in pages[begin : begin + _AT_ONCE]]
-            if os.writev(into, [view[at : at + 1] for at in places]) < len(places):
+            if os.writev(into, [there[at : at + 1] for at in places]) < len(places):
                 return False
             os.read(out, len(places))
     except OSError:
@@ -174,3 +210,66 @@ def extent(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> tuple
         else:
             high += reach
     return low, high
+
+
+# --------------------------------------------------------------------------------------------------
+# Reading
+
+
+def starts(length: int, blocks: int, block: int) -> list[int]:
+    """Place the blocks of a sample evenly, with one at the end.
+
+    Args:
+        length: The number of elements.
+        blocks: The number of blocks before the last.
+        block: Elements in each, at most ``length``.
+
+    Returns:
+        The start of each block, which depends only on these numbers.
+    """
+    step = (length - block) // blocks
+    return [*range(0, step * blocks, step), length - block] if step else [0, length - block]
+
+
+def split(array: Any, size: int) -> Iterator[Any]:
+    """Split an array or tensor of ``size`` bytes into pieces that are at most a chunk."""
+    if size <= CHUNK or array.ndim == 0:
+        yield array
+        return
+    row = size // array.shape[0]
+    rows = max(1, CHUNK // row)
+    for start in range(0, array.shape[0], rows):
+        piece = array[start : start + rows]
+        count = len(piece)
+        yield from split(piece[0] if count == 1 and row > CHUNK else piece, row * count)
+
+
+def pieces(array: Any, *, borrowed: bool) -> Iterator[memoryview]:
+    """Yield the elements of an array as dense bytes, piece by piece, in index order.
+
+    Args:
+        array: An array with at least one element, not of objects.
+        borrowed: Whether its memory may be unmapped.
+
+    Raises:
+        UnreadableError: It is unmapped.
+    """
+    import numpy as np
+
+    for piece in split(array, array.nbytes):
+        if borrowed:
+            require(piece)
+        dense: Any = np.ascontiguousarray(piece).reshape(-1).view(np.uint8)
+        yield memoryview(dense)
+
+
+def sample(array: Any, blocks: int, block: int, *, borrowed: bool) -> bytes:
+    """Digest a sample as ``sample`` does; 16 bytes. Raises as ``read``."""
+    import numpy as np
+
+    each = min(max(1, block // array.itemsize), array.size)
+    begins = starts(array.size, blocks, each)
+    if borrowed:
+        require(array, np.add.outer(begins, np.arange(each)).reshape(-1))
+    flat = array.reshape(-1) if array.flags.c_contiguous else array.flat
+    return xxh3_128_digest(b"".join([flat[start : start + each].tobytes() for start in begins]))

@@ -271,7 +271,7 @@ def test_methods_of_modules_that_import(notebook, local_module):
     ("made", "reads"),
     [
         ("f = lambda: k", "k"),
-        ("f = [lambda x: k, lambda y: j][0]", "j k"),
+        ("f = [lambda x: k, lambda y: j][0]", "k"),
         ("f = (\n    lambda:\n        k\n)", "k"),
         ("f = (x + k for x in j)", "k"),
         ("@functools.cache\ndef f(): return k", "k"),

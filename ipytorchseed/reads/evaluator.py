@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ipytorchseed.reads import calling, statements
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
-from ipytorchseed.reads.scope import Reader, Scope, State
+from ipytorchseed.reads.scope import Reader, Scope
 
 __all__ = ["calling", "follow", "follow_function", "statements"]  # two register evaluators
 
@@ -21,7 +21,7 @@ def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effec
         free: Its free variables.
         reader: Parses strings inside the code.
     """
-    around = Scope({*free}, State({*free}, {}), reader)
+    around = Scope({*free}, reader)
     if isinstance(node, ast.Lambda):
         around.run_all([lambda_effects(around, node)])
     elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -41,12 +41,12 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
         tree: The cell, parsed.
         reader: Parses strings inside the code.
     """
-    scope = Scope(set(), State(set(), {}), reader)
+    scope = Scope(set(), reader)
     scope.block(tree.body)
     effects = scope.effects
     for name, value in scope.bound.items():
         if value.bodies:
-            inner = Scope(set(), State(set(), {}), reader)
+            inner = Scope(set(), reader)
             inner.run_all(value.bodies)
             effects.defined[name] = inner.effects
     return effects

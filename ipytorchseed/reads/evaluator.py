@@ -10,27 +10,28 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
 from ipytorchseed.reads.scope import Reader, Scope
 
-__all__ = ["calling", "follow", "follow_function", "statements"]  # two register evaluators
+__all__ = ["calling", "follow", "follow_functions", "statements"]  # two register evaluators
 
 
-def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effects:
-    """Return the effects of calling a function.
+def follow_functions(nodes: Iterable[ast.AST], free: Iterable[str], reader: Reader) -> Effects:
+    """Return the effects of calling any of several functions.
 
     Args:
-        node: The function, lambda or generator expression.
-        free: Its free variables.
+        nodes: The functions, lambdas or generator expressions.
+        free: Their free variables.
         reader: Parses strings inside the code.
     """
     around = Scope({*free}, reader)
-    if isinstance(node, ast.Lambda):
-        around.run_all([lambda_effects(around, node)])
-    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        around.run_all([function_effects(around, node)])
-    elif isinstance(node, ast.GeneratorExp):  # it has already received its first iterator
-        first, *others = node.generators
-        nothing = ast.Tuple([], ast.Load())
-        given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
-        around.use(ast.GeneratorExp(node.elt, [given, *others]))
+    for node in nodes:
+        if isinstance(node, ast.Lambda):
+            around.run_all([lambda_effects(around, node)])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            around.run_all([function_effects(around, node)])
+        elif isinstance(node, ast.GeneratorExp):  # it has already received its first iterator
+            first, *others = node.generators
+            nothing = ast.Tuple([], ast.Load())
+            given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
+            around.use(ast.GeneratorExp(node.elt, [given, *others]))
     return around.effects
 
 

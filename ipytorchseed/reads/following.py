@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_function, is_module, module_of
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.actions import MAX_ACTIONS, is_name, last_part
+from ipytorchseed.reads.actions import MAX_ACTIONS, imports_of, is_name, last_part
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
@@ -88,9 +88,7 @@ class _CodeFollower(NameFollower):
         # Names in the text itself are always recorded, even if time runs out.
         for name in effects.reads:
             if name in namespace and not effects.stars:
-                self._inputs[id(namespace), name] = self._record_name(
-                    name, namespace[name], self._notebook
-                )
+                self.record_name(name, namespace[name], self._notebook)
         if not patched:  # those may be called at any time
             self._called = replace(self._notebook, assigned=self._assigned_first(effects.reads))
         try:
@@ -173,7 +171,7 @@ class _CodeFollower(NameFollower):
     def _record_effects(self, effects: Effects, home: Home) -> None:
         """Record effects that do not lead to other values."""
         found = self._found
-        found.packages |= effects.imports
+        found.packages |= imports_of(effects.actions)
         found.files |= effects.files
         found.texts |= effects.texts
         found.complete &= effects.complete

@@ -65,7 +65,7 @@ def _classdef(scope: Scope, node: ast.ClassDef) -> None:
     inner.use(*node.bases, *(word.value for word in node.keywords))
     inner.block(node.body)
     inner.effects.timed.clear()
-    scope.effects.add(inner.effects)
+    scope.run_all([inner.effects])
     held = [inner.bound[name].bodies for name in inner.local if name in inner.bound]
     scope.store(node.name, AbstractValue(bodies=tuple(itertools.chain(*held))))
 

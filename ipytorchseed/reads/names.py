@@ -39,7 +39,6 @@ class NameFollower(ValueFollower):
         self._found = Dependencies()
         self._called = self._notebook = Home(namespace, "")
         self._hidden = hidden
-        self._inputs: dict[tuple[int, str], bool] = {}
 
     def _home(self, names: Mapping[str, Any]) -> Home:
         return self._called if names is self._called.names else home_of(names)
@@ -65,14 +64,10 @@ class NameFollower(ValueFollower):
 
     def _name(self, name: str, value: Any, home: Home) -> None:  # noqa: ANN401
         """Record a name and follow its value."""
-        key = id(home.names), name
-        followed = self._inputs.get(key)
-        if followed is None:
-            followed = self._inputs[key] = self._record_name(name, value, home)
-        if followed:
+        if self.record_name(name, value, home):
             self.push([value])
 
-    def _record_name(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
+    def record_name(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Record a name, and return whether its value is an input that must be followed."""
         self.record_package(value)
         followed = self.is_input(value)
@@ -93,8 +88,7 @@ class NameFollower(ValueFollower):
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         for names in (self._called.names, introspection.module_names(module)):
             if names.get(name) is made:
-                key, home = (id(names), name), self._home(names)
-                self._inputs.setdefault(key, self._record_name(name, made, home))
+                self.record_name(name, made, self._home(names))
                 return
 
     # -- attributes of modules -----------------------------------------------------------------

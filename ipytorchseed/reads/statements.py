@@ -114,7 +114,6 @@ def _import(scope: Scope, node: ast.Import) -> None:
     for alias in node.names:
         scope.effects.actions[f"import {alias.name}"] = None
         package = alias.name.partition(".")[0]
-        scope.effects.imports.add(package)
         path = f":{alias.name if alias.asname else package}"
         scope.store(alias.asname or package, AbstractValue((path,)))
 
@@ -122,8 +121,6 @@ def _import(scope: Scope, node: ast.Import) -> None:
 @evaluates("ImportFrom")
 def _importfrom(scope: Scope, node: ast.ImportFrom) -> None:
     module = f"{'.' * node.level}{node.module or ''}"
-    if not node.level:
-        scope.effects.imports.add(module.partition(".")[0])
     for alias in node.names:
         if alias.name == "*":
             scope.effects.stars.add(f":{module}")

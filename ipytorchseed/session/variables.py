@@ -115,7 +115,7 @@ class Variables:
             if value is not None and (alike is False or value.kind == PENDING):
                 made[name] = value  # a value that a GPU still computes may have changed
         # Otherwise it changed only the names that it set.
-        touched = pending.calls and not (pending.confined and unchanged)
+        touched = not (pending.confined and unchanged)
         if touched:
             self._round += 1
         seen = pending.reads | made

@@ -252,16 +252,10 @@ class Scope:
                 ours.call(found, given)
         for action in inside.actions:
             ours.actions |= dict.fromkeys(self._resolve(action) if is_name(action) else [action])
-        for mine, theirs in (
-            (ours.paths, inside.paths),
-            (ours.handed, inside.handed),
-            (ours.escaped, inside.escaped),
-        ):
-            mine.update(*map(self._resolve, theirs))
+        for field in ("paths", "handed", "escaped"):
+            getattr(ours, field).update(*map(self._resolve, getattr(inside, field)))
         ours.sets.update(*(self._resolve(path) or [""] for path in inside.sets))
-        ours.writes |= (
-            inside.writes if self._surroundings is not None else inside.writes - self.local
-        )
+        ours.writes |= inside.writes - (self.local if self._surroundings is None else set())
 
     def _resolve(self, path: str) -> list[str]:
         """Return the meanings in this scope of a dotted name of inner code."""

@@ -50,8 +50,8 @@ class Text:
         line = code.co_firstlineno
         for at, statement in enumerate(self._statements):
             if _first_line(statement) <= line <= (statement.end_lineno or 0):
-                found = self._functions_in(at).get((line, code.co_name), [])
-                if found := [each for each in found if _has_names(each, code)]:
+                named = self._functions_in(at).get((line, code.co_name), [])
+                if found := [each for each in named if _has_names(each, code)]:
                     return found
         return []
 

@@ -11,7 +11,6 @@ from msgspec import Struct
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.timeline import MOST_EARLIER, Earlier, Line, draw_line, last_moves
-from ipytorchseed.session.asking import runs_before
 from ipytorchseed.session.session import Session
 
 # Runs read at a time in a search.
@@ -179,5 +178,7 @@ class History:
     def _before(self, run: Run) -> Earlier:
         known: Iterable[Run] = self._latest.get(run.cell, ())
         if not any(run.id is None or (each.id or 0) < run.id for each in [*known][:1]):
-            known = runs_before(self._session, run, MOST_EARLIER)
+            known = self.ledger.runs(
+                run.notebook, run.cell, before_id=run.id, limit=MOST_EARLIER, undone=False
+            )
         return deque(known, maxlen=MOST_EARLIER)

@@ -27,7 +27,7 @@ from ipytorchseed.render.report import report
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.asking import last_standing, why
+from ipytorchseed.session.asking import why
 from ipytorchseed.why.evidence import run_phrase
 
 # The number of rows that a view gets when it opens.
@@ -216,7 +216,7 @@ class MessageHandler:
         """Return the execution counts that the cell of a run may show now."""
         session = self._state.tracking.session
         run = find_run(session, str(question.get("number")))
-        last = last_standing(session, run.notebook, run.cell) or run
+        last = session.ledger.last_run(run.notebook, run.cell) or run
         numbers = [each.execution_count for each in (last, run)]
         text = (
             f"{run_phrase(run, session.kernel)} is `{label_of(run.source)}`, which is not in sight."

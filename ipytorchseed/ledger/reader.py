@@ -12,19 +12,19 @@ from msgspec.structs import replace
 from ipytorchseed.ledger import blobs, queries
 from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
-from ipytorchseed.ledger.findings import find_findings
 from ipytorchseed.ledger.prune import used_bytes
 from ipytorchseed.ledger.queries import LATEST, Query
-from ipytorchseed.ledger.records import Findings, Run, Trace
-from ipytorchseed.ledger.seeds import SeedEntry, find_save, find_seeds, names_of_saves
-from ipytorchseed.ledger.traces import find_traces
+from ipytorchseed.ledger.records import UNDONE, Findings, Run, Trace
+from ipytorchseed.ledger.seeds import Save, SeedEntry, find_save
+from ipytorchseed.ledger.tables import select
 from ipytorchseed.ledger.verify import verify
 
 # The most runs of one text that are searched for the cells that had it.
 _ALIKE = 500
 
-# Runs read at a time if many are selected, so that memory does not grow with the ledger.
-_PAGE = 64
+# The most runs that are read at a time, so that memory does not grow with the ledger, and how fast
+# their number grows to that.
+_PAGE, _GROWTH = 64, 4
 
 
 class Counts(Struct, frozen=True):
@@ -69,9 +69,19 @@ class Reader:
         mine = None if kernel is None else self._first(replace(query, kernel=kernel))
         return mine or self._first(query)
 
-    def last_run(self, notebook: str, cell: str, *, before_id: int | None = None) -> Run | None:
-        """Return the latest run of a cell, or the latest before a number; or None."""
-        return next(self.runs(notebook, cell, before_id=before_id, limit=1), None)
+    def last_run(
+        self, notebook: str, cell: str, kernel: str | None = None, *, before_id: int | None = None
+    ) -> Run | None:
+        """Return the latest run of a cell that was not undone; None if there is none.
+
+        Args:
+            notebook: The notebook.
+            cell: The cell.
+            kernel: Only runs of this kernel.
+            before_id: Only runs with smaller numbers.
+        """
+        runs = self.runs(notebook, cell, kernel, before_id=before_id, undone=False)
+        return next(runs, None)
 
     def cells_with_text(self, notebook: str, code: str, kernel: str) -> list[str]:
         """Return the cells that had a text in the last other kernel that ran it.
@@ -88,7 +98,7 @@ class Reader:
         cells = {cell: number for number, last, cell in others if last == others[0][1]}
         return [run.cell for number in cells.values() if (run := self.run(number)) is not None]
 
-    def runs(
+    def runs(  # noqa: PLR0913 -- conditions by name
         self,
         notebook: str | None = None,
         cell: str | None = None,
@@ -96,6 +106,7 @@ class Reader:
         *,
         before_id: int | None = None,
         limit: int | None = None,
+        undone: bool = True,
     ) -> Iterator[Run]:
         """Iterate over runs, the newest first, with a few in memory at a time.
 
@@ -105,11 +116,12 @@ class Reader:
             kernel: Only of this one.
             before_id: Only with smaller numbers.
             limit: At most so many.
+            undone: Whether to include runs that were undone.
         """
         up_to = LATEST if before_id is None else before_id - 1
-        query = Query(notebook=notebook, cell=cell, kernel=kernel, up_to=up_to)
-        size = _PAGE if limit is None else min(limit, _PAGE)
-        return itertools.islice(self._pages(query, size), limit)
+        runs = self._pages(Query(notebook=notebook, cell=cell, kernel=kernel, up_to=up_to))
+        wanted = (run for run in runs if undone or run.status != UNDONE)
+        return itertools.islice(wanted, limit)
 
     def runs_between(self, notebook: str, after_id: int, up_to_id: int) -> Iterator[Run]:
         """Iterate over a notebook's runs, oldest first, with few in memory at a time.
@@ -152,15 +164,25 @@ class Reader:
     def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
         """Return the recorded operations of runs, by the run's number, oldest first."""
         numbers = [*runs]
-        return self._database.read(lambda connection: find_traces(connection, numbers))
+
+        def do(connection: sqlite3.Connection) -> dict[int, list[Trace]]:
+            return {run: select(connection, "traces", Trace, run=run) for run in numbers}
+
+        return {run: traces for run, traces in self._database.read(do).items() if traces}
 
     def findings(self, run: int, against: int) -> Findings | None:
         """Return the findings about a pair of runs; None if there are none."""
-        return self._database.read(lambda connection: find_findings(connection, run, against))
+        found = self._database.read(
+            lambda connection: select(connection, "findings", Findings, run=run, against=against)
+        )
+        return found[0] if found else None
 
     def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
         """Return the last entries of the log of seeds, oldest first."""
-        return self._database.read(lambda connection: find_seeds(connection, notebook, limit))
+        where = {} if notebook is None else {"notebook": key_of_name(notebook)}
+        return self._database.read(
+            lambda connection: select(connection, "seeds", SeedEntry, limit, **where)
+        )
 
     def saved(self, notebook: str, name: str) -> dict[str, bytes] | None:
         """Return the state of each source that was saved under a name, or None."""
@@ -168,23 +190,26 @@ class Reader:
 
     def saves(self, notebook: str) -> dict[str, float]:
         """Return the names of a notebook and when each was saved, the oldest first."""
-        return self._database.read(lambda connection: names_of_saves(connection, notebook))
+        saves = self._database.read(
+            lambda connection: select(connection, "saves", Save, notebook=key_of_name(notebook))
+        )
+        return {save.name: save.when for save in saves}
 
     def verify(self) -> list[str]:
         """Check everything; return the problems, a line each."""
         return self._database.read(verify)
 
     def _first(self, query: Query) -> Run | None:
-        return next(self._pages(query, 1), None)
+        return next(self._pages(query), None)
 
-    def _pages(self, query: Query, size: int = _PAGE) -> Iterator[Run]:
-        """Iterate over runs, ``size`` at a time."""
-        query = replace(query, limit=size)
-        while found := self._select(query):
+    def _pages(self, query: Query) -> Iterator[Run]:
+        """Iterate over runs: the first alone, as it is often enough, then more at a time."""
+        size = 1
+        while found := self._select(replace(query, limit=size)):
             yield from (run for _, run in found if run is not None)
             if len(found) < size:
                 return
-            edge = found[-1][0]
+            edge, size = found[-1][0], min(_GROWTH * size, _PAGE)
             query = replace(
                 query, **({"up_to": edge - 1} if query.newest_first else {"after": edge})
             )

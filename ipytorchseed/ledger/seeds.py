@@ -1,4 +1,4 @@
-"""The tables of applied seeds and of states saved by name."""
+"""Applied seeds, and states saved by name."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from ipytorchseed.ledger import blobs
-from ipytorchseed.ledger.compression import compress
-from ipytorchseed.ledger.encoding import encode, key_of, key_of_name, readable
+from ipytorchseed.ledger.encoding import key_of, key_of_name
 from ipytorchseed.ledger.records import Moment
+from ipytorchseed.ledger.tables import insert, select
 
 
 class SeedEntry(Struct, frozen=True):
@@ -36,26 +36,6 @@ class SeedEntry(Struct, frozen=True):
     cell: str | None = None
 
 
-def put_seed(connection: sqlite3.Connection, entry: SeedEntry) -> int:
-    """Store an entry; return its number."""
-    done = connection.execute(
-        "INSERT INTO seeds (notebook, applied, record) VALUES (?,?,?)",
-        (key_of_name(entry.notebook), entry.when, compress(encode(entry))),
-    )
-    return int(done.lastrowid or 0)
-
-
-def find_seeds(
-    connection: sqlite3.Connection, notebook: str | None, limit: int | None
-) -> list[SeedEntry]:
-    """Return the last entries, the oldest of them first."""
-    where, values = ("1", []) if notebook is None else ("notebook = ?", [key_of_name(notebook)])
-    most = -1 if limit is None else limit  # SQLite's value for no limit
-    query = f"SELECT record FROM seeds WHERE {where} ORDER BY id DESC LIMIT ?"  # noqa: S608 -- ours
-    rows = connection.execute(query, [*values, most])
-    return [*readable(rows, SeedEntry)][::-1]
-
-
 class Save(Struct, frozen=True):
     """States that the user saved under a name.
 
@@ -76,37 +56,20 @@ def put_save(
     connection: blobs.Connection, notebook: str, name: str, when: float, states: Mapping[str, bytes]
 ) -> None:
     """Save states by source under a name, and replace what was saved under it before."""
-    where = key_of_name(notebook), key_of_name(name)
-    for (number,) in connection.execute(
-        "SELECT id FROM saves WHERE notebook = ? AND name = ?", where
-    ).fetchall():
-        connection.execute("DELETE FROM saves WHERE id = ?", (number,))
-        connection.execute("DELETE FROM saved WHERE save = ?", (number,))
     save = Save(notebook, name, when, {each: key_of(state) for each, state in states.items()})
-    done = connection.execute(
-        "INSERT INTO saves (notebook, name, record) VALUES (?,?,?)",
-        (*where, compress(encode(save))),
-    )
+    where = {"notebook": key_of_name(notebook), "name": key_of_name(name)}
+    number = insert(connection, "saves", save, **where)
+    connection.execute("DELETE FROM saved WHERE save NOT IN (SELECT id FROM saves)")
     contents = {key_of(state): state for state in states.values()}
     blobs.put(connection, blobs.STATE, contents, 0, when)
-    connection.executemany(
-        "INSERT INTO saved (blob, save) VALUES (?, ?)", [(key, done.lastrowid) for key in contents]
-    )
+    rows = [(key, number) for key in contents]
+    connection.executemany("INSERT INTO saved (blob, save) VALUES (?, ?)", rows)
 
 
 def find_save(connection: sqlite3.Connection, notebook: str, name: str) -> dict[str, bytes] | None:
     """Return the state of each source under a name, or None."""
-    query = "SELECT record FROM saves WHERE notebook = ? AND name = ?"
-    rows = connection.execute(query, (key_of_name(notebook), key_of_name(name)))
-    save = next(readable(rows, Save), None)
-    if save is None:
-        return None
-    found = blobs.load(connection, save.states.values())
-    return {source: found[key] for source, key in save.states.items() if key in found}
-
-
-def names_of_saves(connection: sqlite3.Connection, notebook: str) -> dict[str, float]:
-    """Return when each name of a notebook was saved, the oldest first."""
-    query = "SELECT record FROM saves WHERE notebook = ? ORDER BY id"
-    rows = connection.execute(query, (key_of_name(notebook),))
-    return {save.name: save.when for save in readable(rows, Save)}
+    where = {"notebook": key_of_name(notebook), "name": key_of_name(name)}
+    for save in select(connection, "saves", Save, **where):
+        found = blobs.load(connection, save.states.values())
+        return {source: found[key] for source, key in save.states.items() if key in found}
+    return None

@@ -14,18 +14,21 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import place, queries
 from ipytorchseed.ledger.database import PATIENCE, Database
-from ipytorchseed.ledger.findings import put_findings
+from ipytorchseed.ledger.encoding import key_of_name
 from ipytorchseed.ledger.prune import DEFAULTS, Removed, checkpoint, prune
 from ipytorchseed.ledger.reader import Reader
 from ipytorchseed.ledger.records import Findings, Run, Trace
-from ipytorchseed.ledger.seeds import SeedEntry, put_save, put_seed
-from ipytorchseed.ledger.traces import put_trace
+from ipytorchseed.ledger.seeds import SeedEntry, put_save
+from ipytorchseed.ledger.tables import insert
 
 # Runs after which ``maintain`` prunes, and the time that it may take.
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
 
 # The time for pruning at the end.
 _CLOSE_SECONDS = 0.02
+
+# The most draws and operations that are stored of one trace.
+_MOST_TRACED = 1_000
 
 # The limit for a ledger in memory.
 _MEMORY_MEGABYTES = 64
@@ -170,12 +173,16 @@ class Ledger(Reader):
 
         Args:
             run: The run's number.
-            trace: The operations.
+            trace: The operations; only the first if there are many.
 
         Raises:
             LedgerError: It was not stored.
         """
-        self._database.write(lambda connection: put_trace(connection, run, trace), otherwise=None)
+        first = slice(_MOST_TRACED)
+        trace = replace(trace, operations=trace.operations[first], draws=trace.draws[first])
+        self._database.write(
+            lambda connection: insert(connection, "traces", trace, run=run), otherwise=0
+        )
 
     def add_findings(self, run: int, against: int, findings: Findings) -> None:
         """Store the findings about a pair of runs; they are deleted with the later run.
@@ -189,7 +196,8 @@ class Ledger(Reader):
             LedgerError: It was not stored.
         """
         self._database.write(
-            lambda connection: put_findings(connection, run, against, findings), otherwise=None
+            lambda connection: insert(connection, "findings", findings, run=run, against=against),
+            otherwise=0,
         )
 
     # ----------------------------------------------------------------------------------------------
@@ -197,7 +205,10 @@ class Ledger(Reader):
 
     def log_seed(self, entry: SeedEntry) -> int:
         """Store a seed; return the entry's number, or 0 in a forked child."""
-        return self._database.write(lambda connection: put_seed(connection, entry), otherwise=0)
+        where = {"notebook": key_of_name(entry.notebook), "applied": entry.when}
+        return self._database.write(
+            lambda connection: insert(connection, "seeds", entry, **where), otherwise=0
+        )
 
     def save(self, notebook: str, name: str, states: Mapping[str, bytes]) -> None:
         """Save states under a name. They survive restarts, until the name is used again.

@@ -14,7 +14,7 @@ from ipytorchseed.notebook.state import State, Target
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.session.asking import last_standing, why
+from ipytorchseed.session.asking import why
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.explanation import Cause
@@ -89,7 +89,7 @@ def find_plan(state: State, wanted: Run) -> Plan:
 
 def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
     """Return the causes for a cell's latest result, if a replay restores all of them."""
-    latest = last_standing(session, wanted.notebook, wanted.cell)
+    latest = session.ledger.last_run(wanted.notebook, wanted.cell)
     if latest is None or latest.id == wanted.id:
         return ()
     said = why(session, latest, wanted)

@@ -27,7 +27,6 @@ from ipytorchseed.render.why_all import NotebookView
 from ipytorchseed.session.asking import (
     last_repeated,
     last_setting,
-    last_standing,
     why,
     why_all,
     why_elsewhere,
@@ -198,7 +197,7 @@ def run_named(session: Session, word: str) -> Run:
         LookupFailure: There is none; the message suggests a name or names the last runs.
     """
     key = session.identity.key_of(word)
-    run = last_standing(session, session.shelf, key)
+    run = session.ledger.last_run(session.shelf, key)
     if run is None or run.source.strip() == word:  # without an id, a cell is identified by its text
         run = last_setting(session, word) or run
     if run is None:

@@ -155,12 +155,10 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
     tree = scope.reader.parse(magic.body) if magic.cell else parse_text(magic.body.strip())
     if tree is not None and magic.body:
         remember(tree)
-        before = scope.state()
-        writes = set(scope.effects.writes)
+        before = {*scope.assigned}, {**scope.bound}, {*scope.effects.writes}
         scope.block(tree.body)
         if magic.forgets:
-            scope.resume(before)
-            scope.effects.writes = writes
+            scope.assigned, scope.bound, scope.effects.writes = before
     for name in magic.writes:
         scope.store(name)
     return UNKNOWN

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import builtins
 import dis
+from contextlib import suppress
 from types import CodeType
 
 from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
-from ipytorchseed.reads.evaluator import follow_function
+from ipytorchseed.reads.evaluator import follow_functions
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
@@ -24,14 +25,11 @@ _HARMLESS = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globa
 
 
 def _effects_of_code(code: CodeType) -> Effects:
-    effects = Effects()
-    try:
-        found = find_source(code) if len(code.co_code) <= _MAX_CODE else []
-        for function in found:
-            effects.add(follow_function(function, code.co_freevars, Reader(parse_text)))
-    except (RecursionError, TooMuchError):
-        found = []
-    return effects if found else _effects_of_names(code)
+    found = find_source(code) if len(code.co_code) <= _MAX_CODE else []
+    with suppress(RecursionError, TooMuchError):
+        if found:
+            return follow_functions(found, code.co_freevars, Reader(parse_text))
+    return _effects_of_names(code)
 
 
 def _effects_of_names(code: CodeType) -> Effects:
@@ -74,7 +72,7 @@ def _add_names(effects: Effects, code: CodeType) -> None:
             effects.writes.add(step.argval)
         elif name == "IMPORT_NAME":
             effects.complete = False
-            effects.imports |= {step.argval.partition(".")[0]} - {""}
+            effects.actions[f"import {step.argval}"] = None
 
 
 # Returns the effects of a function on global names, cached for each code object.

@@ -22,7 +22,6 @@ class Effects(Struct):
             names as in ``paths``.
         handed: Dotted names passed to calls as arguments.
         attributes: Names of attributes that it reads, of any object.
-        imports: Packages that it imports.
         stars: Modules from which it imports all names.
         files: Files that it runs, in the notebook or as separate programs.
         texts: String constants that may be names of files or folders.
@@ -46,7 +45,6 @@ class Effects(Struct):
     actions: dict[str, None] = {}
     handed: set[str] = set()
     attributes: set[str] = set()
-    imports: set[str] = set()
     stars: set[str] = set()
     files: set[str] = set()
     texts: set[str] = set()
@@ -70,18 +68,8 @@ class Effects(Struct):
         """Record a call with the number of arguments that are not None."""
         self.calls[path] = min(given, self.calls.get(path, given))
 
-    def add(self, other: Effects) -> None:
-        """Add the effects of inner code with the same meaning of names."""
-        for name, assigned in other.reads.items():
-            self.read(name, assigned)
-        for path, given in other.calls.items():
-            self.call(path, given)
-        for field in ("actions", "writes", "paths", "handed", "escaped", "sets"):
-            getattr(self, field).update(getattr(other, field))
-        self.add_plain(other)
-
     def add_plain(self, other: Effects) -> None:
         """Add the effects that do not depend on the meaning of names."""
-        for field in ("held", "attributes", "imports", "stars", "files", "texts", "programs"):
+        for field in ("held", "attributes", "stars", "files", "texts", "programs"):
             getattr(self, field).update(getattr(other, field))
         self.complete &= other.complete

@@ -8,29 +8,30 @@ from collections.abc import Iterable
 from ipytorchseed.reads import calling, statements
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
-from ipytorchseed.reads.scope import Reader, Scope, State
+from ipytorchseed.reads.scope import Reader, Scope
 
-__all__ = ["calling", "follow", "follow_function", "statements"]  # two register evaluators
+__all__ = ["calling", "follow", "follow_functions", "statements"]  # two register evaluators
 
 
-def follow_function(node: ast.AST, free: Iterable[str], reader: Reader) -> Effects:
-    """Return the effects of calling a function.
+def follow_functions(nodes: Iterable[ast.AST], free: Iterable[str], reader: Reader) -> Effects:
+    """Return the effects of calling any of several functions.
 
     Args:
-        node: The function, lambda or generator expression.
-        free: Its free variables.
+        nodes: The functions, lambdas or generator expressions.
+        free: Their free variables.
         reader: Parses strings inside the code.
     """
-    around = Scope({*free}, State({*free}, {}), reader)
-    if isinstance(node, ast.Lambda):
-        around.run_all([lambda_effects(around, node)])
-    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        around.run_all([function_effects(around, node)])
-    elif isinstance(node, ast.GeneratorExp):  # it has already received its first iterator
-        first, *others = node.generators
-        nothing = ast.Tuple([], ast.Load())
-        given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
-        around.use(ast.GeneratorExp(node.elt, [given, *others]))
+    around = Scope({*free}, reader)
+    for node in nodes:
+        if isinstance(node, ast.Lambda):
+            around.run_all([lambda_effects(around, node)])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            around.run_all([function_effects(around, node)])
+        elif isinstance(node, ast.GeneratorExp):  # it has already received its first iterator
+            first, *others = node.generators
+            nothing = ast.Tuple([], ast.Load())
+            given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
+            around.use(ast.GeneratorExp(node.elt, [given, *others]))
     return around.effects
 
 
@@ -41,12 +42,12 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
         tree: The cell, parsed.
         reader: Parses strings inside the code.
     """
-    scope = Scope(set(), State(set(), {}), reader)
+    scope = Scope(set(), reader)
     scope.block(tree.body)
     effects = scope.effects
     for name, value in scope.bound.items():
         if value.bodies:
-            inner = Scope(set(), State(set(), {}), reader)
+            inner = Scope(set(), reader)
             inner.run_all(value.bodies)
             effects.defined[name] = inner.effects
     return effects

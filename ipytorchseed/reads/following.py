@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping
 from types import CodeType
 from typing import Any
 
+from msgspec.structs import replace
+
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_function, is_module, module_of
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.actions import MAX_ACTIONS, is_name, last_part
+from ipytorchseed.reads.actions import MAX_ACTIONS, imports_of, is_name, last_part
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
@@ -86,20 +88,26 @@ class _CodeFollower(NameFollower):
         # Names in the text itself are always recorded, even if time runs out.
         for name in effects.reads:
             if name in namespace and not effects.stars:
-                self._inputs[id(namespace), name] = self._record_name(
-                    name, namespace[name], self._notebook
-                )
+                self.record_name(name, namespace[name], self._notebook)
+        if not patched:  # those may be called at any time
+            self._called = replace(self._notebook, assigned=self._assigned_first(effects.reads))
         try:
-            self._follow(effects, self._notebook, frozenset())
+            self._follow(effects, self._notebook)
             self.drain()
             if not self._found.complete and self.in_time:  # its strings may be run
-                self._read_all(_WORD.findall(" ".join(effects.texts)), self._notebook, frozenset())
+                self._read_all(_WORD.findall(" ".join(effects.texts)), self._notebook)
             self._record_patches(patched)
             self.drain()
         except OutOfTimeError:
             self.complete = False
         self._found.packages |= self.packages
         return self._conclude(effects, timed)
+
+    def _assigned_first(self, reads: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """Return the names that a cell sets before it reads what may run the user's code."""
+        names = self._notebook.names
+        sets = [reads[name] for name in reads if name in names and self.may_run(names[name])]
+        return frozenset.intersection(*sets) if sets else frozenset()
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Add what can only be determined after everything was followed."""
@@ -123,55 +131,47 @@ class _CodeFollower(NameFollower):
             if place[0].partition(".")[0] in reached and is_replaced(place):
                 self._found.names.setdefault(name, place)
                 self._found.replaced.add(name)
-                self.push([find_at(place)], frozenset())
+                self.push([find_at(place)])
 
     # -- code ------------------------------------------------------------------------------------
 
-    def _follow(
-        self,
-        effects: Effects,
-        home: Home,
-        assigned: frozenset[str],
-        code: CodeType | None = None,
-    ) -> None:
+    def _follow(self, effects: Effects, home: Home, code: CodeType | None = None) -> None:
         """Follow code.
 
         Args:
             effects: What it does with names.
             home: Its global namespace.
-            assigned: Names of the notebook that the cell sets before this code runs.
             code: The code object, for a function.
         """
         self._attributes |= effects.attributes
         self._record_effects(effects, home)
-        self._record_actions(effects, home, assigned, code)
+        self._record_actions(effects, home, code)
         own = code is not None and code.co_name == "__hash__"  # sets and dictionaries call it
-        self._nondeterminism.look_up(effects, home, assigned, self.tick, hashing=own)
+        self._nondeterminism.look_up(effects, home, self.tick, hashing=own)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
-        # Names with the fewest names set come first, so that each is followed only once.
-        for name, before in sorted(effects.reads.items(), key=lambda read: len(read[1])):
+        for name in effects.reads:
             self.tick()
-            if home.holds(name, assigned):
-                self.read(name, home, assigned if home.module else assigned | before, stars)
-            else:
-                self._run_new(name, assigned | before)
+            if home.holds(name):
+                self.read(name, home, stars)
+            elif name in self._defined and self._is_new(self._defined[name]):  # of the cell
+                self._follow(self._defined[name], home)
         for path in effects.paths:
             self.tick()
-            if home.holds(path, assigned):
-                self.read_path(path, home, assigned)
+            if home.holds(path):
+                self.read_path(path, home)
         for kind, held in effects.held:
             if kind == "pattern":
                 known = [name for name in home.names if type(name) is str]
-                self._read_all(fnmatch.filter(known, held), home, assigned)
+                self._read_all(fnmatch.filter(known, held), home)
             elif type(text := home.names.get(held)) is str:
-                self._read_all(_WORD.findall(text), home, assigned)
+                self._read_all(_WORD.findall(text), home)
             else:
                 self._found.complete = False
 
     def _record_effects(self, effects: Effects, home: Home) -> None:
         """Record effects that do not lead to other values."""
         found = self._found
-        found.packages |= effects.imports
+        found.packages |= imports_of(effects.actions)
         found.files |= effects.files
         found.texts |= effects.texts
         found.complete &= effects.complete
@@ -180,26 +180,24 @@ class _CodeFollower(NameFollower):
         elif home.found_again:
             found.sets |= {home.shown(name): (home.module, name) for name in effects.writes}
 
-    def _record_actions(
-        self, effects: Effects, home: Home, assigned: frozenset[str], code: CodeType | None
-    ) -> None:
+    def _record_actions(self, effects: Effects, home: Home, code: CodeType | None) -> None:
         """Insert the actions of code after the call that led to it."""
         ours, place = self._found.actions, len(self._found.actions)
         if code is not None:
             caller = code.co_qualname.removesuffix(".__init__").rpartition(".")[2]
             calls = (n for n, action in enumerate(ours, 1) if last_part(action) == caller)
             place = next(calls, place)
-        named = (self._name_action(each, home, assigned) for each in effects.actions)
+        named = (self._name_action(each, home) for each in effects.actions)
         new = [each[:MAX_ACTIONS] for each in dict.fromkeys(named) if each not in ours]
         ours[place:place] = new[: MAX_ACTIONS - len(ours)]
 
     @staticmethod
-    def _name_action(action: str, home: Home, assigned: frozenset[str]) -> str:
+    def _name_action(action: str, home: Home) -> str:
         """Return an action with import names for what it calls."""
         if not is_name(action) or action[:1] in (":", "."):
             return action.lstrip(":")
         root, dot, rest = action.partition(".")
-        value = home.names.get(root) if home.holds(root, assigned) else None
+        value = home.names.get(root) if home.holds(root) else None
         if is_module(value):
             return f"{public_name(value)}{dot}{rest}"
         made_in = module_of(value) if not dot and is_function(value) else ""
@@ -207,22 +205,15 @@ class _CodeFollower(NameFollower):
             return public_name(value)
         return home.shown(action) if root in home.names else action
 
-    def run(self, code: CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
+    def run(self, code: CodeType, names: Mapping[str, Any]) -> None:
         home = self._home(names)
         if not home.module or is_local_module(home.module):
-            self._follow(effects_of_code(code), home, assigned, code)
+            self._follow(effects_of_code(code), home, code)
 
-    def _run_new(self, name: str, assigned: frozenset[str]) -> None:
-        """Follow a function that the cell defines, when code of earlier cells calls it."""
-        effects = self._defined.get(name)
-        news = None if effects is None else self._assigned_if_new(effects, assigned)
-        if effects is not None and news is not None:
-            self._follow(effects, self._notebook, news)
-
-    def _read_all(self, names: Iterable[str], home: Home, assigned: frozenset[str]) -> None:
+    def _read_all(self, names: Iterable[str], home: Home) -> None:
         """Follow those of several names that exist."""
         for name in names:
             self.tick()
             if name in home.names:
-                self.read(name, home, assigned)
+                self.read(name, home)
         self.drain()

@@ -19,7 +19,7 @@ from ipytorchseed.reads.bindings import (
     type_parameters,
 )
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.scope import Scope, State, evaluates
+from ipytorchseed.reads.scope import Scope, evaluates
 
 
 @evaluates("FunctionDef", "AsyncFunctionDef")
@@ -36,7 +36,7 @@ def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> 
 def function_effects(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Effects:
     """Return the effects of calling a function."""
     local = names_of(node)
-    inner = Scope(local, State(set(local), {}), scope.reader)
+    inner = Scope(local, scope.reader)
     inner.use(*annotations_of(node))
     inner.block(node.body)
     return inner.leave()
@@ -51,7 +51,7 @@ def _lambda(scope: Scope, node: ast.Lambda) -> AbstractValue:
 def lambda_effects(scope: Scope, node: ast.Lambda) -> Effects:
     """Return the effects of calling a lambda."""
     local = arguments_of(node.args)
-    inner = Scope(local, State(set(local), {}), scope.reader)
+    inner = Scope(local, scope.reader)
     inner.use(node.body)
     return inner.leave()
 
@@ -59,13 +59,13 @@ def lambda_effects(scope: Scope, node: ast.Lambda) -> Effects:
 @evaluates("ClassDef")
 def _classdef(scope: Scope, node: ast.ClassDef) -> None:
     scope.use(*node.decorator_list)
-    inner = Scope(set(), scope.state(), scope.reader, in_class=True)
+    inner = Scope(set(), scope.reader, around=scope)
     for name in type_parameters(node):
         inner.store(name)
     inner.use(*node.bases, *(word.value for word in node.keywords))
     inner.block(node.body)
     inner.effects.timed.clear()
-    scope.effects.add(inner.effects)
+    scope.run_all([inner.effects])
     held = [inner.bound[name].bodies for name in inner.local if name in inner.bound]
     scope.store(node.name, AbstractValue(bodies=tuple(itertools.chain(*held))))
 
@@ -76,7 +76,7 @@ def _comprehension(
 ) -> AbstractValue:
     if isinstance(node, ast.SetComp):
         scope.record_set()
-    before, local = scope.state(), scope.local
+    before, bound, local = {*scope.assigned}, {**scope.bound}, scope.local
     hidden: set[str] = set()
     for loop in node.generators:
         scope.visit_all([loop.iter])
@@ -89,7 +89,7 @@ def _comprehension(
     parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
     value = contents(*scope.visit_all(parts))
     scope.local = local
-    scope.assigned -= hidden - before.assigned
+    scope.assigned -= hidden - before
     scope.bound = {name: value for name, value in scope.bound.items() if name not in hidden}
-    scope.bound |= {name: before.bound[name] for name in hidden & before.bound.keys()}
+    scope.bound |= {name: bound[name] for name in hidden & bound.keys()}
     return value

@@ -23,22 +23,22 @@ class Home(Struct, frozen=True):
         module: The module's name; "" for the notebook.
         found_again: Whether the dictionary belongs to the notebook or to a loaded module.
         package: The package for its relative imports.
+        assigned: Names of the notebook that the cell sets before it runs code that may read them.
     """
 
     names: Mapping[str, Any]
     module: str
     found_again: bool = True
     package: str = ""
+    assigned: frozenset[str] = frozenset()
 
     def shown(self, name: str) -> str:
         """Return the full name of a value in this namespace."""
         return f"{self.module}.{name}" if self.module else name
 
-    def holds(self, path: str, assigned: frozenset[str]) -> bool:
+    def holds(self, path: str) -> bool:
         """Return whether a dotted name begins with a name that the cell has not yet set."""
-        if self.module or not assigned:
-            return True
-        return path.partition(".")[0].removesuffix("()") not in assigned
+        return path.partition(".")[0].removesuffix("()") not in self.assigned
 
 
 def home_of(names: Mapping[str, Any]) -> Home:

@@ -37,55 +37,37 @@ class NameFollower(ValueFollower):
     ) -> None:
         super().__init__(deadline)
         self._found = Dependencies()
-        self._notebook = Home(namespace, "")
+        self._called = self._notebook = Home(namespace, "")
         self._hidden = hidden
-        self._inputs: dict[tuple[int, str], bool] = {}
 
     def _home(self, names: Mapping[str, Any]) -> Home:
-        return self._notebook if names is self._notebook.names else home_of(names)
+        return self._called if names is self._called.names else home_of(names)
 
     # -- names ---------------------------------------------------------------------------------
 
-    def read(
-        self,
-        name: str,
-        home: Home,
-        assigned: frozenset[str],
-        stars: Iterable[Any] = (),
-    ) -> None:
+    def read(self, name: str, home: Home, stars: Iterable[Any] = ()) -> None:
         """Follow a global name that code reads.
 
         Args:
             name: The name.
             home: Its namespace.
-            assigned: Names of the notebook that the cell sets before it uses them.
             stars: Modules from which the code imports all names.
         """
         for module in stars:
             if module is not MISSING and name in introspection.module_names(module):
-                self._attribute(module, name, assigned)
+                self._attribute(module, name)
                 return
         if name in home.names:
-            self._name(name, home.names[name], home, assigned)
+            self._name(name, home.names[name], home)
         else:
             self._found.missing |= set() if home.module else {name}
 
-    def _name(
-        self,
-        name: str,
-        value: Any,  # noqa: ANN401
-        home: Home,
-        assigned: frozenset[str],
-    ) -> None:
+    def _name(self, name: str, value: Any, home: Home) -> None:  # noqa: ANN401
         """Record a name and follow its value."""
-        key = id(home.names), name
-        followed = self._inputs.get(key)
-        if followed is None:
-            followed = self._inputs[key] = self._record_name(name, value, home)
-        if followed:
-            self.push([value], assigned)
+        if self.record_name(name, value, home):
+            self.push([value])
 
-    def _record_name(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
+    def record_name(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
         """Record a name, and return whether its value is an input that must be followed."""
         self.record_package(value)
         followed = self.is_input(value)
@@ -104,15 +86,14 @@ class NameFollower(ValueFollower):
     def meet_class(self, made: type) -> None:
         """Record a user class under its name, if that leads to it."""
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
-        for names in (self._notebook.names, introspection.module_names(module)):
+        for names in (self._called.names, introspection.module_names(module)):
             if names.get(name) is made:
-                key, home = (id(names), name), self._home(names)
-                self._inputs.setdefault(key, self._record_name(name, made, home))
+                self.record_name(name, made, self._home(names))
                 return
 
     # -- attributes of modules -----------------------------------------------------------------
 
-    def read_path(self, path: str, home: Home, assigned: frozenset[str]) -> None:
+    def read_path(self, path: str, home: Home) -> None:
         """Follow a dotted name through modules to the attribute that is read or set."""
         imported = path[:1] == ":"
         if imported:
@@ -120,7 +101,7 @@ class NameFollower(ValueFollower):
         else:
             root, _, rest = path.partition(".")
             value = home.names.get(root, MISSING)
-            if not home.module and f"{root}.{rest.partition('.')[0]}" in assigned:
+            if f"{root}.{rest.partition('.')[0]}" in home.assigned:
                 return
         while introspection.is_module(value):
             self.record_package(value)
@@ -129,10 +110,10 @@ class NameFollower(ValueFollower):
             step, _, rest = rest.partition(".")
             name, names = step.removesuffix("()"), introspection.module_names(value)
             if not step and not imported:
-                self._whole_module(value, assigned)
+                self._whole_module(value)
             if name not in names:
                 return
-            self._attribute(value, name, assigned)
+            self._attribute(value, name)
             if step != name:  # the result of a call is not known
                 return
             value = names[name]
@@ -140,12 +121,7 @@ class NameFollower(ValueFollower):
         if is_owner and rest.endswith("=") and "." not in rest:
             self._set_attribute(value, rest[:-1])
 
-    def _attribute(
-        self,
-        module: Any,  # noqa: ANN401
-        name: str,
-        assigned: frozenset[str],
-    ) -> None:
+    def _attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
         """Record an attribute of a module if the user may have set it.
 
         In packages, these are the user's functions and classes, and all numbers and strings.
@@ -162,7 +138,7 @@ class NameFollower(ValueFollower):
         elif local or replaced:
             home = self._home(names)
             self._found.replaced |= set() if local else {home.shown(name)}
-            self._name(name, value, home, assigned)
+            self._name(name, value, home)
 
     def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
         """Record that an attribute of a module or of a package's class is set."""
@@ -172,10 +148,10 @@ class NameFollower(ValueFollower):
         if place is not None and not (local and introspection.is_class(owner)):
             self._found.sets[".".join(place)] = place
 
-    def _whole_module(self, module: Any, assigned: frozenset[str]) -> None:  # noqa: ANN401
+    def _whole_module(self, module: Any) -> None:  # noqa: ANN401
         """Record all attributes of a user's module that is passed on as a whole."""
         if is_local_module(introspection.module_of(module)):
             for name in list(introspection.module_names(module)):
                 self.tick()
                 if type(name) is str:
-                    self._attribute(module, name, assigned)
+                    self._attribute(module, name)

@@ -43,20 +43,13 @@ class Nondeterminism:
         self._used: set[str] = set()
 
     def look_up(
-        self,
-        effects: Effects,
-        home: Home,
-        assigned: frozenset[str],
-        tick: Callable[[], None],
-        *,
-        hashing: bool = False,
+        self, effects: Effects, home: Home, tick: Callable[[], None], *, hashing: bool = False
     ) -> None:
         """Record the nondeterministic calls and set orders in some code.
 
         Args:
             effects: What the code does with names.
             home: Its global namespace.
-            assigned: Names of the notebook that the cell sets before this code runs.
             tick: Raises an error if time is up.
             hashing: Whether the code is a ``__hash__`` method. Hashes affect no result unless a set
                 of such objects is iterated, or ``hash`` is called elsewhere.
@@ -68,7 +61,7 @@ class Nondeterminism:
         called += [(path, ANY, True) for path in effects.handed if not path.endswith("()")]
         for path, given, is_used in called:
             tick()
-            if home.holds(path, assigned):
+            if home.holds(path):
                 asked = nondeterministic_call(path, given, names, package)
                 if path not in taken:
                     self.hashes |= path == BY_HASH
@@ -79,10 +72,10 @@ class Nondeterminism:
                     self._used |= {asked} if is_used or last not in READING_TAILS else set()
         for path in effects.paths:
             name, _, method = path.partition(".")
-            if home.holds(path, assigned) and method not in _ORDERLESS:
+            if home.holds(path) and method not in _ORDERLESS:
                 self._record_basis(order_basis(names.get(name)))
         for path in effects.sets:
-            known = path in names and home.holds(path, assigned)
+            known = path in names and home.holds(path)
             self._record_basis(hash_basis(names[path]) if known else BY_HASH)
 
     def _record_basis(self, on: str) -> None:

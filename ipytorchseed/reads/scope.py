@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -20,6 +21,9 @@ Evaluate = Callable[["Scope", Any], AbstractValue | None]
 # Parses the text of a cell as the shell does; returns None if it is invalid.
 Parse = Callable[[str], ast.Module | None]
 
+# The names certain to be assigned at a place; None if it is never reached.
+Assigned = set[str] | None
+
 T = TypeVar("T", bound=Evaluate)
 
 _evaluators: dict[type[ast.AST], Evaluate] = {}
@@ -35,20 +39,6 @@ def evaluates(*kinds: str) -> Callable[[T], T]:
         return evaluate
 
     return register
-
-
-class State(Struct, frozen=True):
-    """The state at one place of the code.
-
-    Attributes:
-        assigned: Names certain to be set or deleted here: their earlier values are unreachable.
-        bound: Abstract values of those names, and of others that may be set.
-        dead: Whether this place is never reached.
-    """
-
-    assigned: set[str]
-    bound: dict[str, AbstractValue]
-    dead: bool = False
 
 
 # Nodes of one cell or function; evaluating them takes about 50 ms.
@@ -77,27 +67,30 @@ class Scope:
 
     Args:
         local: Names that are local to the scope.
-        state: The state at its beginning.
         reader: Parses strings inside the code.
-        in_class: Whether this is the body of a class: names that it sets are local.
+        around: The scope around the body of a class. Names that the body sets are local.
 
     Attributes:
         effects: What the code does with names.
-        loops: The states where the loops around are left, each with whether by ``break``.
+        assigned: Names certain to be set or deleted here: their earlier values are unreachable.
+        bound: Abstract values of those names, and of others that may be set.
+        dead: Whether this place is never reached.
+        depth: How many branches and loops are around this place.
+        loops: For each loop around, the names assigned where it is left, and whether by ``break``.
         orderless: Whether the order of a set that is used here is ignored.
     """
 
-    def __init__(
-        self, local: set[str], state: State, reader: Reader, *, in_class: bool = False
-    ) -> None:
+    def __init__(self, local: set[str], reader: Reader, around: Scope | None = None) -> None:
         self.effects = Effects()
         self.local = local
         self.reader = reader
-        self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
-        self.loops: list[list[tuple[bool, State]]] = []
+        self.assigned: set[str] = {*local} if around is None else {*around.assigned}
+        self.bound: dict[str, AbstractValue] = {} if around is None else {**around.bound}
+        self.dead = False
+        self.depth = 0
+        self.loops: list[list[tuple[bool, Assigned]]] = []
         self.orderless = False
-        self._in_class = in_class
-        self._surroundings = set(self.assigned) if in_class else set()
+        self._surroundings = None if around is None else {*around.assigned}
         self._not_timed: set[str] = set()
 
     def visit(self, node: ast.AST) -> AbstractValue:
@@ -142,36 +135,25 @@ class Scope:
 
     def branch(self, *blocks: Sequence[ast.AST]) -> AbstractValue:
         """Evaluate alternative blocks, and continue where they meet."""
-        start, ends = self.state(), list[State]()
-        value: AbstractValue | None = None
+        start, ends, values = self.assigned, list[Assigned](), list[AbstractValue]()
+        self.depth += 1
         for nodes in blocks:
-            self.resume(State({*start.assigned}, {**start.bound}, start.dead))
-            found = self.block(nodes)
-            value = found if value is None else join(value, found)
-            ends.append(self.state())
-        self.join(ends)
-        return value or UNKNOWN
+            self.assigned, self.dead = {*start}, False
+            values.append(self.block(nodes))
+            ends.append(self.end())
+        self.depth -= 1
+        self.meet(ends)
+        return reduce(join, values)
 
-    def state(self) -> State:
-        """Return a copy of the state here."""
-        return State(set(self.assigned), dict(self.bound), self.dead)
+    def end(self) -> Assigned:
+        """Return the names assigned here, or None if this place is never reached."""
+        return None if self.dead else {*self.assigned}
 
-    def resume(self, state: State) -> None:
-        """Continue from a state, which is consumed."""
-        self.assigned, self.bound, self.dead = state.assigned, state.bound, state.dead
-
-    def join(self, states: Iterable[State]) -> None:
-        """Continue where several paths meet. Their states are consumed."""
-        alive = [state for state in states if not state.dead]
-        if not alive:
-            self.dead = True
-            return
-        self.resume(alive[0])
-        for state in alive[1:]:
-            self.assigned &= state.assigned
-            for name in {**self.bound, **state.bound}:
-                ours, theirs = self.bound.get(name, UNKNOWN), state.bound.get(name, UNKNOWN)
-                self.bound[name] = join(ours, theirs)
+    def meet(self, ends: Iterable[Assigned]) -> None:
+        """Continue where several paths meet."""
+        alive = [assigned for assigned in ends if assigned is not None]
+        self.dead = not alive
+        self.assigned = set.intersection(*alive) if alive else self.assigned
 
     def outer(self) -> frozenset[str] | set[str]:
         """Return the assigned names that belong to the namespace."""
@@ -179,7 +161,7 @@ class Scope:
 
     def assigned_inside(self) -> set[str]:
         """Return the assigned names that functions here see: not those of a class."""
-        return self._surroundings if self._in_class else self.assigned
+        return self.assigned if self._surroundings is None else self._surroundings
 
     # -- names ---------------------------------------------------------------------------------
 
@@ -194,13 +176,15 @@ class Scope:
 
     def store(self, name: str, value: AbstractValue = UNKNOWN) -> None:
         """Record that a name is set; in a class, it becomes local."""
-        if self._in_class:
+        if self._surroundings is not None:
             self.local.add(name)
+        may_keep = self.depth > 0 and (name in self.bound or name in self.assigned)
+        held = join(self.bound.get(name, UNKNOWN), value) if may_keep else value
         self.assigned.add(name)
-        if value is UNKNOWN:
+        if held is UNKNOWN:
             self.bound.pop(name, None)
         else:
-            self.bound[name] = value
+            self.bound[name] = held
         if name in self.local:
             return
         self.effects.writes.add(name)
@@ -268,14 +252,10 @@ class Scope:
                 ours.call(found, given)
         for action in inside.actions:
             ours.actions |= dict.fromkeys(self._resolve(action) if is_name(action) else [action])
-        for mine, theirs in (
-            (ours.paths, inside.paths),
-            (ours.handed, inside.handed),
-            (ours.escaped, inside.escaped),
-        ):
-            mine.update(*map(self._resolve, theirs))
+        for field in ("paths", "handed", "escaped"):
+            getattr(ours, field).update(*map(self._resolve, getattr(inside, field)))
         ours.sets.update(*(self._resolve(path) or [""] for path in inside.sets))
-        ours.writes |= inside.writes if self._in_class else inside.writes - self.local
+        ours.writes |= inside.writes - (self.local if self._surroundings is None else set())
 
     def _resolve(self, path: str) -> list[str]:
         """Return the meanings in this scope of a dotted name of inner code."""

@@ -1,90 +1,87 @@
-"""Finds the exact source of compiled functions.
+"""Finds the source of compiled functions.
 
-A text only counts if it compiles to the function's own code object, including line numbers. Files
-that were edited since and rewritten code do not match.
+A text only counts if it has all names of the function's code. Files that were edited since and
+rewritten code do not match, or show at least what the code reads.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import linecache
 import stat
-from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from types import CodeType
 
-from ipytorchseed.introspection.quiet import hidden_warnings
-from ipytorchseed.reads.parsing import NAME, nodes_in, parse_text
+from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.parsing import nodes_in, parse_text
 
 # Characters of one text, which takes about 40 ms to parse; and of all cached texts, about 25 MB.
 _MAX_SIZE = 200_000
 
 _MAX_BODIES = 16
 
-_FLAGS = 0
-for _name in __future__.all_feature_names:
-    _FLAGS |= getattr(__future__, _name).compiler_flag
-
 _NAMES: dict[type[ast.AST], str] = {
     ast.Lambda: "<lambda>",
     ast.GeneratorExp: "<genexpr>",
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
-_WHOLE = -1
+# Names in code that no text has, and private names of classes, which code has with the class.
+_IMPLICIT = lazy_pattern(r"|\..*|__\w+__")
+_PRIVATE = lazy_pattern(r"_\w*?(__\w+)")
+
+_Functions = dict[tuple[int, str], list[ast.AST]]
 
 
 class Text:
-    """A parsed text, compiled on demand.
+    """A parsed text.
 
-    Attributes:
+    Args:
         tree: The text, parsed.
     """
 
     def __init__(self, tree: ast.Module) -> None:
-        self.tree = tree
-        self._lines = [*map(_first_line, tree.body)]
-        self._nodes: dict[int, dict[tuple[int, str], list[ast.AST]]] = {}
-        self._codes: dict[tuple[int, int], dict[tuple[int, str], list[CodeType]]] = {}
+        self._statements = tree.body
+        self._functions: dict[int, _Functions] = {}
 
     def find(self, code: CodeType) -> list[ast.AST]:
         """Return the functions that ``code`` was compiled from: one, or several on a line."""
-        key, flags = (code.co_firstlineno, code.co_name), code.co_flags & _FLAGS
-        at = bisect_right(self._lines, code.co_firstlineno) - 1
-        while at >= 0 and (self.tree.body[at].end_lineno or 0) >= code.co_firstlineno:
-            nodes = self._functions(at).get(key, [])
-            # Cells are compiled statement by statement. In modules, names that are imported in
-            # other statements compile to other code.
-            if nodes and any(code in self._compiled(each, flags)[key] for each in (at, _WHOLE)):
-                return nodes
-            at -= 1
+        line = code.co_firstlineno
+        for at, statement in enumerate(self._statements):
+            if _first_line(statement) <= line <= (statement.end_lineno or 0):
+                named = self._functions_in(at).get((line, code.co_name), [])
+                if found := [each for each in named if _has_names(each, code)]:
+                    return found
         return []
 
-    def _functions(self, at: int) -> dict[tuple[int, str], list[ast.AST]]:
+    def _functions_in(self, at: int) -> _Functions:
         """Return the functions in a statement, by their line and name."""
-        found = self._nodes.get(at)
+        found = self._functions.get(at)
         if found is None:
-            found = self._nodes[at] = defaultdict(list)
-            for node in nodes_in(self.tree.body[at]):
+            found = self._functions[at] = defaultdict(list)
+            for node in nodes_in(self._statements[at]):
                 name = node.name if isinstance(node, _FUNCTIONS) else _NAMES.get(type(node))
                 if name is not None:
                     found[_first_line(node), name].append(node)
         return found
 
-    def _compiled(self, at: int, flags: int) -> dict[tuple[int, str], list[CodeType]]:
-        """Return the compiled functions of a statement or the whole, likewise."""
-        found = self._codes.get((at, flags))
-        if found is None:
-            found = self._codes[at, flags] = defaultdict(list)
-            tree = self.tree if at == _WHOLE else ast.Module([self.tree.body[at]], [])
-            for each in _compile(tree, flags):
-                found[each.co_firstlineno, each.co_name].append(each)
-        return found
+
+def _has_names(node: ast.AST, code: CodeType) -> bool:
+    """Return whether a function's text has the names of its code and of nested code."""
+    words, names, stack = set[str](), set[str](), [code]
+    while stack:
+        each = stack.pop()
+        stack += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
+        names.update(each.co_names, each.co_varnames, each.co_cellvars, each.co_freevars)
+    for inner in nodes_in(node):
+        for field in vars(inner).values():
+            texts = field if type(field) is list else [field]
+            words.update(*(text.split(".") for text in texts if type(text) is str))
+    names = {name for name in names if not {*name.split(".")} <= words}
+    unknown = (name for name in names if not _IMPLICIT.fullmatch(name))
+    private = (_PRIVATE.fullmatch(name) for name in unknown)
+    return all(found is not None and found[1] in words for found in private)
 
 
 # Parsed files by name, the latest last: ``linecache``'s lines, their size, the text.
@@ -151,15 +148,3 @@ def _of_file(name: str) -> Text:
 def _first_line(node: ast.AST) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min(getattr(each, "lineno", 0) for each in (node, *decorators))
-
-
-def _compile(tree: ast.Module, flags: int) -> Iterator[CodeType]:
-    """Compile a text and yield the code of all functions in it."""
-    stack: list[CodeType] = []
-    with suppress(*_ERRORS), hidden_warnings(NAME):
-        flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        stack.append(compile(tree, NAME, "exec", flags, dont_inherit=True))
-    while stack:
-        code = stack.pop()
-        yield code
-        stack += [each for each in code.co_consts if isinstance(each, CodeType)]

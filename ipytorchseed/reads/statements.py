@@ -12,7 +12,7 @@ from ipytorchseed.reads.abstract import UNKNOWN, AbstractValue, contents
 from ipytorchseed.reads.bindings import captures_of
 from ipytorchseed.reads.expressions import is_namespace, operate, text_of
 from ipytorchseed.reads.parsing import dotted_name
-from ipytorchseed.reads.scope import Scope, State, evaluates
+from ipytorchseed.reads.scope import Scope, evaluates
 
 # --------------------------------------------------------------------------------------------------
 # Names that are set
@@ -114,7 +114,6 @@ def _import(scope: Scope, node: ast.Import) -> None:
     for alias in node.names:
         scope.effects.actions[f"import {alias.name}"] = None
         package = alias.name.partition(".")[0]
-        scope.effects.imports.add(package)
         path = f":{alias.name if alias.asname else package}"
         scope.store(alias.asname or package, AbstractValue((path,)))
 
@@ -122,8 +121,6 @@ def _import(scope: Scope, node: ast.Import) -> None:
 @evaluates("ImportFrom")
 def _importfrom(scope: Scope, node: ast.ImportFrom) -> None:
     module = f"{'.' * node.level}{node.module or ''}"
-    if not node.level:
-        scope.effects.imports.add(module.partition(".")[0])
     for alias in node.names:
         if alias.name == "*":
             scope.effects.stars.add(f":{module}")
@@ -165,25 +162,27 @@ def _while(scope: Scope, node: ast.While) -> None:
 
 def _loop(scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
     """Evaluate a loop, assuming that its body runs at least once."""
-    before = scope.state()
+    before, bound = {*scope.assigned}, {**scope.bound}
     scope.loops.append([])
+    scope.depth += 1
     scope.block(node.body)
+    scope.depth -= 1
     left = scope.loops.pop()
-    breaks = [state for is_break, state in left if is_break]
-    scope.join([scope.state(), *(state for is_break, state in left if not is_break)])
+    breaks = [assigned for is_break, assigned in left if is_break]
+    scope.meet([scope.end(), *(assigned for is_break, assigned in left if not is_break)])
     if scope.dead and not breaks:
-        scope.resume(before)
+        scope.assigned, scope.dead = before, False
     for name, value in [*scope.bound.items()]:
-        if value.bodies != before.bound.get(name, UNKNOWN).bodies:
+        if value.bodies != bound.get(name, UNKNOWN).bodies:
             scope.run_all(value.bodies)  # it may be called at the start of the body
     scope.block(node.orelse)
-    scope.join([scope.state(), *breaks])
+    scope.meet([scope.end(), *breaks])
 
 
 @evaluates("Break", "Continue")
 def _leave_loop(scope: Scope, node: ast.Break | ast.Continue) -> None:
     if scope.loops:
-        scope.loops[-1].append((isinstance(node, ast.Break), scope.state()))
+        scope.loops[-1].append((isinstance(node, ast.Break), scope.end()))
     scope.dead = True
 
 
@@ -224,17 +223,17 @@ def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> None:
 
 @evaluates("Try", "TryStar")
 def _try(scope: Scope, node: ast.Try) -> None:
-    start = scope.state()
+    start = {*scope.assigned}
+    scope.depth += 1
     scope.block(node.body)
-    bound = {**start.bound, **scope.bound}
     scope.block(node.orelse)
-    normal, ends = scope.state(), []
+    normal, ends = scope.end(), []
     for handler in node.handlers:
-        scope.resume(State({*start.assigned}, {**bound}))
+        scope.assigned, scope.dead = {*start}, False
         scope.block([handler])
-        end = scope.state()
-        ends.append(end if normal.dead else State(normal.assigned, end.bound, end.dead))
-    scope.join([normal, *ends])
+        ends.append(scope.end())
+    scope.depth -= 1
+    scope.meet(ends if normal is None else [normal])
     if node.finalbody:
         dead, scope.dead = scope.dead, False
         scope.block(node.finalbody)

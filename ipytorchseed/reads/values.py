@@ -84,10 +84,10 @@ class ValueFollower(ABC):
         self._deadline = deadline
         self.packages: set[str] = set()
         self.complete = self.in_time = True
-        self._seen: dict[int, tuple[Any, frozenset[str]]] = {}
+        self._seen: dict[int, Any] = {}
         self._kinds: dict[int, _Kind] = {}
-        self._queue: deque[tuple[Any, frozenset[str], int]] = deque()
-        self._of_packages: deque[tuple[Any, frozenset[str], int]] = deque()
+        self._queue: deque[tuple[Any, int]] = deque()
+        self._of_packages: deque[tuple[Any, int]] = deque()
         self._theirs = 0
         self._ticks = 0
 
@@ -102,7 +102,7 @@ class ValueFollower(ABC):
         self._ticks += 1
 
     @abstractmethod
-    def run(self, code: types.CodeType, names: Mapping[str, Any], assigned: frozenset[str]) -> None:
+    def run(self, code: types.CodeType, names: Mapping[str, Any]) -> None:
         """Follow code whose global names are in ``names``."""
 
     @abstractmethod
@@ -132,6 +132,11 @@ class ValueFollower(ABC):
             return local or not introspection.is_from_its_module(value)
         return kind is not types.BuiltinFunctionType and not introspection.is_function(value)
 
+    def may_run(self, value: Any) -> bool:  # noqa: ANN401
+        """Return whether the user's code may run when a value is used."""
+        plain = id(type(value)) in introspection.PLAIN or self._about(type(value)).leaf
+        return not plain and self.is_input(value)
+
     def _is_users(self, value: Any) -> bool:  # noqa: ANN401
         if type(value) is types.FunctionType:
             return is_local_module(introspection.module_of(value))
@@ -148,12 +153,11 @@ class ValueFollower(ABC):
                 self.complete &= queue is self._of_packages and not self._queue
                 return
 
-    def push(self, values: Iterable[Any], assigned: frozenset[str], depth: int = 0) -> None:
+    def push(self, values: Iterable[Any], depth: int = 0) -> None:
         """Queue values that may lead to the user's code.
 
         Args:
             values: The values.
-            assigned: Names of the notebook that the cell sets before it uses them.
             depth: Steps from a name.
         """
         for value in values:
@@ -168,20 +172,17 @@ class ValueFollower(ABC):
                 continue
             users = about.based or kind is types.FunctionType or issubclass(kind, type)
             users = users or id(kind) in introspection.CONTAINERS
-            (self._queue if users else self._of_packages).append((value, assigned, depth))
+            (self._queue if users else self._of_packages).append((value, depth))
 
-    def _assigned_if_new(self, value: object, assigned: frozenset[str]) -> frozenset[str] | None:
-        """Return the assigned names to follow a value with, or None if it was followed."""
-        before = self._seen.get(id(value))
-        if before is not None:
-            if before[1] <= assigned:
-                return None
-            assigned &= before[1]
-        elif len(self._seen) >= 2 * (_MAX_OF_USER + _MAX_OF_PACKAGES):
+    def _is_new(self, value: object) -> bool:
+        """Return whether a value was not followed yet, and still may be."""
+        if id(value) in self._seen:
+            return False
+        if len(self._seen) >= 2 * (_MAX_OF_USER + _MAX_OF_PACKAGES):
             self.complete = False
-            return None
-        self._seen[id(value)] = value, assigned  # held, so that its identity is not reused
-        return assigned
+            return False
+        self._seen[id(value)] = value  # held, so that its identity is not reused
+        return True
 
     def _about(self, kind: type) -> _Kind:
         """Return the facts about a class, cached."""
@@ -203,23 +204,22 @@ class ValueFollower(ABC):
 
     # -- kinds of values -----------------------------------------------------------------------
 
-    def _value(self, value: Any, assigned: frozenset[str], depth: int) -> None:  # noqa: ANN401
-        news = self._assigned_if_new(value, assigned)
-        if news is None:
+    def _value(self, value: Any, depth: int) -> None:  # noqa: ANN401
+        if not self._is_new(value):
             return
         kind = type(value)
         if kind is types.FunctionType:
             self.record_package(value)
-            self.run(value.__code__, value.__globals__, news)
+            self.run(value.__code__, value.__globals__)
             defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-            self.push((*captured(value), *defaults), news)
+            self.push((*captured(value), *defaults))
         elif issubclass(kind, type):
             self.record_package(value)
-            self._class(value, news)
+            self._class(value)
         else:
-            self._object(value, news, depth)
+            self._object(value, depth)
 
-    def _class(self, made: type, assigned: frozenset[str]) -> None:
+    def _class(self, made: type) -> None:
         for base in mro(made):
             if self._about(base).local:
                 self.meet_class(base)
@@ -228,14 +228,14 @@ class ValueFollower(ABC):
                     for name, part in [*own(base).items()]
                     if type(name) is not str or name not in NOT_CONTENT
                 ]
-                self.push(inner, assigned, 1)
+                self.push(inner, 1)
         if self._about(type(made)).local:
-            self.push([type(made)], assigned)
+            self.push([type(made)])
 
-    def _object(self, value: Any, assigned: frozenset[str], depth: int) -> None:  # noqa: ANN401
+    def _object(self, value: Any, depth: int) -> None:  # noqa: ANN401
         about = self._about(type(value))
         if about.based:
-            self._queue.append((about.kind, assigned, 0))
+            self._queue.append((about.kind, 0))
         if about.local:
             depth = 0
         elif id(about.kind) not in introspection.CONTAINERS:
@@ -245,9 +245,9 @@ class ValueFollower(ABC):
         if id(about.kind) in _GENERATORS:
             frame = getattr(value, _GENERATORS[id(about.kind)])
             if frame is not None:
-                self.run(frame.f_code, frame.f_globals, assigned)
+                self.run(frame.f_code, frame.f_globals)
         elif depth < _MAX_DEPTH:
-            self.push(introspection.parts(value), assigned, depth + 1)
+            self.push(introspection.parts(value), depth + 1)
 
 
 def _is_called(kind: type) -> bool:

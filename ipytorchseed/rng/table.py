@@ -241,38 +241,20 @@ def _add(source: Source, module: str = "sys") -> None:
 
 
 def entry_points(group: str) -> Iterable[EntryPoint]:
-    """Return the entry points of a group, of packages in folders.
-
-    ``importlib.metadata.entry_points`` takes four times as long, since it creates objects of each
-    package and of each of its entry points. Hundreds of packages may be installed.
-    """
-    folders = _offering((*sys.path,))
-    if not folders:
-        return
-    from importlib import metadata  # takes long
-
-    names = (metadata.Distribution.at(folder).metadata["Name"] for folder in folders)
-    for name in dict.fromkeys(names):  # of duplicates, the first on the path counts
-        yield from metadata.distribution(name).entry_points.select(group=group)
+    """Return the entry points of a group. Installed packages are searched once."""
+    found: Iterable[EntryPoint] = _search((*sys.path,)).select(group=group)
+    return found
 
 
 @lru_cache(maxsize=1)
-def _offering(_: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the folders of packages that have entry points for us, for ``sys.path``."""
-    folders = []
-    for folder in _records():
-        with suppress(OSError), open(f"{folder}/entry_points.txt", "rb") as file:  # noqa: PTH123 -- see above
-            if b"ipytorchseed." in file.read():
-                folders.append(folder)
-    return (*folders,)
+def _search(_: tuple[str, ...]) -> Any:
+    """Return all entry points of the packages on ``sys.path``."""
+    from importlib import metadata  # takes long
 
-
-def _records() -> Iterator[str]:
-    """Yield the folders of package metadata."""
-    for place in sys.path:
-        with suppress(OSError, TypeError):
-            names = os.listdir(place or ".")  # noqa: PTH208 -- a path takes twice as long
-            yield from (f"{place or '.'}/{name}" for name in names if name.endswith("-info"))
+    try:
+        return metadata.entry_points()
+    except Exception:  # noqa: BLE001 -- another package is broken
+        return metadata.EntryPoints()
 
 
 @lru_cache(maxsize=1)

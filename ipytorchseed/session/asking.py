@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
@@ -63,9 +64,9 @@ def why(
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1)]
         if against.kernel == run.kernel:  # other kernels changed nothing in this one
             history = [each for each in history if each.kernel == run.kernel]
-        history = [*_standing(history)]
+        history = [each for each in history if each.status != UNDONE]
     states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
-    runs = [*_standing(ledger.runs(run.notebook, run.cell, limit=_SEEN))]
+    runs = [*ledger.runs(run.notebook, run.cell, limit=_SEEN, undone=False)]
     said = explain(run, against, history, states, _operations(session, run, runs), present)
     if not said.changed:
         return said
@@ -158,12 +159,11 @@ def _last_of_each(session: Session) -> list[Run]:
 
 def _comparable(session: Session, run: Run) -> list[Run]:
     """Return a run to compare the first run of a cell with, or nothing."""
-    latest = last_standing(session, run.notebook, run.cell)
+    latest = session.ledger.last_run(run.notebook, run.cell)
     if latest is not None and latest.id != run.id:
         return [latest]
-    runs = session.ledger.runs(run.notebook, before_id=run.id, limit=_NEAR)
-    earlier = _standing(runs)
-    return [each for each in earlier if not only_asks(each.source)][:1]
+    earlier = session.ledger.runs(run.notebook, before_id=run.id, limit=_NEAR, undone=False)
+    return [*islice((each for each in earlier if not only_asks(each.source)), 1)]
 
 
 def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
@@ -216,52 +216,13 @@ def last_setting(session: Session, name: str) -> Run | None:
 def _latest(session: Session) -> Iterator[Run]:
     """Yield the latest runs of this kernel, newest first, then those of all kernels."""
     for kernel in (session.kernel, None):
-        runs = session.ledger.runs(session.shelf, kernel=kernel, limit=_LOOKED_BACK)
-        yield from _standing(runs)
+        yield from session.ledger.runs(
+            session.shelf, kernel=kernel, limit=_LOOKED_BACK, undone=False
+        )
 
 
 def run_before(session: Session, run: Run) -> Run | None:
     """Return the previous run of a run's cell, preferably in its kernel, or None."""
-    for kernel in (run.kernel, None):
-        earlier = last_standing(session, run.notebook, run.cell, kernel, run.id)
-        if earlier is not None:
-            return earlier
-    return None
-
-
-def runs_before(session: Session, run: Run, most: int) -> list[Run]:
-    """Return the cell's runs before a run that were not undone, latest first."""
-    for limit in (most, _LOOKED_BACK):
-        runs = session.ledger.runs(run.notebook, run.cell, before_id=run.id, limit=limit)
-        found = [*_standing(runs)]
-        if found:
-            return found[:most]
-    return []
-
-
-def last_standing(
-    session: Session,
-    notebook: str,
-    cell: str,
-    kernel: str | None = None,
-    before_id: int | None = None,
-) -> Run | None:
-    """Return the latest run of a cell that was not undone; None if there is none.
-
-    Args:
-        session: Has the ledger.
-        notebook: The notebook.
-        cell: The cell.
-        kernel: Only runs of this kernel.
-        before_id: Only runs with smaller numbers.
-    """
-    for limit in (1, _LOOKED_BACK):  # reading one run is usually enough
-        runs = session.ledger.runs(notebook, cell, kernel, before_id=before_id, limit=limit)
-        for each in _standing(runs):
-            return each
-    return None
-
-
-def _standing(runs: Iterable[Run]) -> Iterator[Run]:
-    """Yield the runs that were not undone."""
-    return (run for run in runs if run.status != UNDONE)
+    ledger, where = session.ledger, (run.notebook, run.cell)
+    mine = ledger.last_run(*where, run.kernel, before_id=run.id)
+    return mine or ledger.last_run(*where, before_id=run.id)

@@ -81,8 +81,8 @@ class FileWatch:
     """
 
     def __init__(self, imports: ImportWatch | None = None, kept: KeptInputs | None = None) -> None:
-        self._imports = imports
-        self._kept = kept
+        self._imports = imports or ImportWatch()
+        self._kept = kept or KeptInputs(lambda: False)
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
         self._since: int | None = None
         self._printing: Callable[[], object] | None = None
@@ -142,14 +142,12 @@ class FileWatch:
     def lists(self, folder: str) -> None:
         """Record a folder that is about to be listed, with its current names."""
         path = f"{folder.rstrip('/')}/"
-        if path in self.paths or self._listed == _MOST_LISTED or self._is_made(path):
+        known = path in self.paths or self._is_made(path)
+        if known or self._listed == _MOST_LISTED or self._imports.inside or not _is_users(path):
             return
-        if not _is_users(path):
-            return
-        if self._imports is None or not self._imports.inside:
-            self._listed += 1
-            self.paths[path] = None  # first, as our own listing may be reported too
-            self.paths[path] = _list(path)
+        self._listed += 1
+        self.paths[path] = None  # first, as our own listing may be reported too
+        self.paths[path] = _list(path)
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Record existing code files that programs run, and folders that they list.
@@ -172,7 +170,7 @@ class FileWatch:
 
     def asks(self, function: str) -> None:
         """Record a function that makes numpy seed a generator from entropy."""
-        if len(self._asked) < _MOST and not (self._imports and self._imports.inside):
+        if len(self._asked) < _MOST and not self._imports.inside:
             self._hears &= function != ""
             self._asked.add(function)
 
@@ -210,9 +208,8 @@ class FileWatch:
             return True
         if self._since is not None and mark_of(path)[2:] >= (self._since,):
             return True
-        if self._imports is None or not self._imports.inside:
-            return False
-        return not path.startswith(os.getcwd() + os.sep)  # noqa: PTH109 -- it is a string
+        here = self._imports.inside and os.getcwd()  # noqa: PTH109 -- it is a string
+        return bool(here) and not path.startswith(f"{here}{os.sep}")
 
     def changes(self, path: str) -> None:
         """Record a file that is about to be overwritten, and digest it if it was read."""
@@ -285,7 +282,7 @@ class FileWatch:
                 return FileRead(path, status.st_size, "", False, status.st_mtime_ns)  # noqa: FBT003
             with open(path, "rb") as file:  # noqa: PTH123 -- as above
                 digest = _digest_all(file, status.st_size, until)
-                if self._kept is not None and digest and status.st_size <= LARGEST:
+                if digest and status.st_size <= LARGEST:
                     self._kept.add(digest, partial(_content, file))
                 exact = digest is not None
                 digest = digest or _digest_ends(file, status.st_size)

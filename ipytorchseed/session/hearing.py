@@ -19,6 +19,7 @@ from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.session.file_calls import (
     CALLS,
     METHODS,
@@ -51,7 +52,9 @@ def start(listener: Listener) -> None:
             _note(name, _NAMES)
     _listener = listener
     _exchange(_HEARD)
-    _exchange_methods(heard=True)
+    for made, name, own, heard in _METHODS:
+        if vars(made).get(name) is own:  # patches of other code stay
+            _methods.put(made, name, heard)
 
 
 def stop(listener: Listener) -> None:
@@ -60,7 +63,7 @@ def stop(listener: Listener) -> None:
     if _listener is listener:
         _listener = None
         _exchange(_ORIGINAL)
-        _exchange_methods(heard=False)
+        _methods.put_back()
         _ended = _last(sys.modules)
 
 
@@ -129,25 +132,13 @@ _ORIGINAL = {id(heard): original for original, heard in _PAIRS}
 _NAMES = {original.__name__ for original, _ in _PAIRS}
 _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
-_MISSING: Any = object()
-# Class, name, the class's own attribute of that name, and its wrapper.
+# Class, name, the class's own attribute of that name, if any, and its wrapper.
 _METHODS = [
     (made, name, own, staticmethod(heard) if type(own) is staticmethod else heard)
     for made, name, tell in METHODS
-    for own, heard in [(vars(made).get(name, _MISSING), _heard(getattr(made, name), tell))]
+    for own, heard in [(vars(made).get(name), _heard(getattr(made, name), tell))]
 ]
-
-
-def _exchange_methods(*, heard: bool) -> None:
-    """Put the wrappers into classes, or remove them; patches of other code stay."""
-    for made, name, own, hears in _METHODS:
-        before, after = (own, hears) if heard else (hears, own)
-        if vars(made).get(name, _MISSING) is not before:
-            continue
-        if after is _MISSING:
-            delattr(made, name)
-        else:
-            setattr(made, name, after)
+_methods = Replacements()
 
 
 # --------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ class Identity:
             alike = ledger.cells_with_text(shelf, code, kernel)
             if len(alike) == 1 and alike[0] not in taken:
                 return alike[0]
-            known = ident in taken or ledger.last_run(shelf, ident)
+            known = ident in taken or next(ledger.runs(shelf, ident), None)
         except LedgerError:  # reported when the run is to be stored
             return ident
         return f"{ident} {kernel}" if known else ident

@@ -174,10 +174,9 @@ class OutputWatch(Struct):
     addressed: bool = False
     shown: Fingerprint | None = None
     in_part: bool = False
-    _kept: str = ""  # the beginning of the printed text, if it is too long to keep
-    _rest: xxh3_64 | None = None  # a digest of the text after that
-    _text: list[str] = []  # the text after that, not digested yet
+    _text: list[str] = []  # the printed text, or its beginning if it is too long to keep
     _room: int = MOST_TEXT  # how many characters still fit into it
+    _rest: xxh3_64 | None = None  # a digest of the text after that
     _size: int = 0
     _shown: list[Fingerprint] = []
 
@@ -193,36 +192,23 @@ class OutputWatch(Struct):
 
     def printed(self, text: str) -> None:
         """Record printed text; of long text, the beginning and a digest are kept."""
-        size = len(text)
-        self._size += size
+        self._size += len(text)
+        begin = self._keep(text) if self._rest is None else 0
+        if self._rest is not None:
+            _add(self._rest, text, begin)
+
+    def _keep(self, text: str) -> int:
+        """Keep as much of a text as fits, and return how much; begin a digest for more."""
+        if len(text) > self._room and len(text) <= _SURE:
+            before = _as_drawn_over("".join(self._text))
+            if len(before) + len(text) <= _SURE:
+                self._text, self._room = [before], MOST_TEXT - len(before)
+        size = min(len(text), self._room)
+        self._text.append(text[:size])
         self._room -= size
-        self._text.append(text)
-        if self._room < 0:
-            self._overflow()
-
-    def _overflow(self) -> None:
-        """Make room by dropping overwritten lines, or else begin a digest."""
-        if self._rest is None:
-            *before, text = self._text
-            kept = "".join(before)
-            if "\r" in kept and len(text) <= _SURE:
-                kept = _as_drawn_over(kept)
-                if len(kept) + len(text) <= _SURE:
-                    self._text, self._room = [kept, text], MOST_TEXT - len(kept) - len(text)
-                    return
-            room = max(0, MOST_TEXT - len(kept))
-            self._kept, self._rest = kept + text[:room], xxh3_64()
-            _add(self._rest, text, begin=room)
-            self._text, self._room = [], _PIECE
-        else:
-            self._digest_rest(self._rest)
-
-    def _digest_rest(self, digest: xxh3_64) -> None:
-        """Add the waiting texts to the digest of the rest, the short ones as one."""
-        *short, last = self._text or [""]
-        self._text, self._room = [], _PIECE
-        _add(digest, "".join(short))
-        _add(digest, last)
+        if size < len(text):
+            self._rest = xxh3_64()
+        return size
 
     def displayed(self, bundle: Mapping[str, Any]) -> None:
         """Record a display; its bundle is not kept, as images are large."""
@@ -281,16 +267,15 @@ class OutputWatch(Struct):
         if not self._size and not self.in_part:
             return None
         varies = {"timed": self.timed, "addressed": self.addressed}
-        if self._rest is None:
-            text = "".join(self._text)
-            if self.in_part:  # the order of the lines, and the missing ones, are unknown
-                value = text_value("\n".join(sorted(text.split("\n"))), **varies)
-                summary = value.summary if text else ""
-                return replace(value, summary=summary, exact=False, sample=value.digest)
-            value = text_value(text, **varies)
-            return None if value.digest == _NOTHING else value
-        self._digest_rest(self._rest)
-        clean = _clean(self._kept, **varies)
-        digest = _digest(clean + self._rest.hexdigest()).hexdigest()
-        size = f"{self._size:,} characters"
-        return Fingerprint(digest, "text", size, exact=False, sample=_beginning(clean))
+        text = "".join(self._text)
+        if self._rest is not None:
+            clean = _clean(text, **varies)
+            digest = _digest(clean + self._rest.hexdigest()).hexdigest()
+            size = f"{self._size:,} characters"
+            return Fingerprint(digest, "text", size, exact=False, sample=_beginning(clean))
+        if self.in_part:  # the order of the lines, and the missing ones, are unknown
+            value = text_value("\n".join(sorted(text.split("\n"))), **varies)
+            summary = value.summary if text else ""
+            return replace(value, summary=summary, exact=False, sample=value.digest)
+        value = text_value(text, **varies)
+        return None if value.digest == _NOTHING else value

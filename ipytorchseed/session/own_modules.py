@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
+from ipytorchseed.reads.actions import imports_of
 from ipytorchseed.reads.dependencies import Dependencies, look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.following import find_dependencies
@@ -76,4 +77,4 @@ def members_read(
 
 def _sets_imported(code: Effects) -> bool:
     """Return whether code may set attributes of what it imports."""
-    return bool(code.imports) and any(path.endswith("=") for path in code.paths)
+    return bool(imports_of(code.actions)) and any(path.endswith("=") for path in code.paths)

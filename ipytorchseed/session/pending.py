@@ -11,6 +11,7 @@ from ipytorchseed.fingerprint import Budget
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.dependencies import Dependencies
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.session.outputs import OutputWatch
 from ipytorchseed.session.sources import States
 from ipytorchseed.session.watch import Look
@@ -28,10 +29,8 @@ class Pending(Struct):
         states: The state of every source.
         generators: The generators in the namespace.
         settings: Flags, environment, versions and hardware.
+        effects: What its code does with names.
         dependencies: The places of the values that it reads.
-        writes: Names that its code may set.
-        inert: As in ``Effects``.
-        calls: Whether it may run code that sets names that are not in its text.
         confined: Whether it can change other variables only through the values that it reads.
         budget: Time for inspecting values.
         between: Sources that advanced since the end of the last run.
@@ -49,10 +48,8 @@ class Pending(Struct):
     states: States
     generators: Mapping[str, Look]
     settings: Mapping[str, Any]
+    effects: Effects
     dependencies: Dependencies
-    writes: set[str]
-    inert: bool
-    calls: bool
     confined: bool
     budget: Budget
     between: Mapping[str, tuple[str, str]]

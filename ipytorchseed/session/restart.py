@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import same
-from ipytorchseed.ledger.records import UNDONE, Run
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ENTROPY, sentence
@@ -104,8 +104,8 @@ class Restart:
         self._names = [
             name for name in [*namespace] if session.is_users(name) and not hasattr(builtins, name)
         ]
-        runs = session.ledger.runs(session.shelf, kernel=session.kernel)
-        self._runs = [run for run in [*runs][::-1] if run.status != UNDONE]
+        runs = session.ledger.runs(session.shelf, kernel=session.kernel, undone=False)
+        self._runs = [*runs][::-1]
         if file is None:
             last = {run.cell: run.source for run in self._runs}
             file = [FileCell(*pair) for pair in last.items()]

@@ -225,7 +225,7 @@ class Session:
                 with suppress(KeyError):  # the cell creates it
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, not by a recorded cell
-        calls = bool(effects.paths or not effects.complete)
+        is_alone = effects.complete and not effects.paths  # it runs no code that sets other names
         pending = Pending(
             cell=cell,
             source=source,
@@ -239,11 +239,9 @@ class Session:
             settings=self._settings.facts()
             if effects.inert
             else self._settings.read(source, dependencies.packages, dependencies.variables),
+            effects=effects,
             dependencies=dependencies,
-            writes=self._users(effects.writes),
-            inert=effects.inert,
-            calls=calls,
-            confined=not calls or is_confined(dependencies, self._patched),
+            confined=is_alone or is_confined(dependencies, self._patched),
             budget=self._budget,
             outputs=outputs_of(source, dependencies.nondeterministic_calls),
             between={
@@ -257,7 +255,7 @@ class Session:
         self.pending = pending
         self._files.clear()
         self._imports.clear()
-        if not pending.inert:
+        if not effects.inert:
             dependencies.texts.update(*map(texts_in, dependencies.files))
             programs = any(map(is_program, dependencies.nondeterministic_calls))
             self._files.start(pending.outputs.passed_by if programs else None)
@@ -317,18 +315,18 @@ class Session:
         self._took[pending.cell] = seconds
         if not self._cut_short:
             pending.budget.seconds = self._allowance(seconds)
-        states = pending.states if pending.inert else self._states_after()
+        states = pending.states if pending.effects.inert else self._states_after()
         rebound = self._users(self._watch.rebound(namespace))
-        all_bound = pending.writes | rebound
-        written = foremost(all_bound, pending.writes)
+        named = self._users(pending.effects.writes)
+        all_bound = named | rebound
+        written = foremost(all_bound, named)
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # it may have ended before it set all of its names
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
-        dependencies = pending.dependencies
-        effects, budget, own = self.effects_of(pending.source), pending.budget, self._imports.own
+        dependencies, budget, own = pending.dependencies, pending.budget, self._imports.own
         began = time.thread_time()
         found, sets = follow_again(
-            own, effects, namespace, self._hidden, budget.left / 2, self.effects_of
+            own, pending.effects, namespace, self._hidden, budget.left / 2, self.effects_of
         )
         budget.charge(began)
         dependencies.sets |= sets
@@ -382,7 +380,9 @@ class Session:
             ),
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in own.items()},
-            outside=replace(self.outside(), left=() if pending.inert else self._leftovers.found()),
+            outside=replace(
+                self.outside(), left=() if pending.effects.inert else self._leftovers.found()
+            ),
             imported=imported,
             code=self.code_of(pending.source),
             notes=(

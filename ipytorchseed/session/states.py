@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeGuard, TypeVar
 
-from ipytorchseed.ledger.records import UNDONE, Findings, Run
+from ipytorchseed.ledger.records import Findings, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.written import Written, written
 from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, is_of_ours, locate_state
@@ -52,8 +52,7 @@ class LedgerStates:
     def latest(self, run: Run) -> list[Run]:
         """Return the latest runs of a run's notebook, newest first."""
         if self._latest is None:
-            runs = self._ledger.runs(run.notebook, limit=_LOOKED_BACK)
-            self._latest = [run for run in runs if run.status != UNDONE]
+            self._latest = [*self._ledger.runs(run.notebook, limit=_LOOKED_BACK, undone=False)]
         return self._latest
 
     def written(self, run: Run) -> Written:

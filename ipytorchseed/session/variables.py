@@ -57,7 +57,7 @@ class Variables:
             time; empty if there was none.
     """
 
-    def __init__(self, kept: KeptInputs | None = None) -> None:
+    def __init__(self, kept: KeptInputs) -> None:
         self.too_large = ""
         self._kept = kept
         self._memo = Memo()
@@ -88,11 +88,10 @@ class Variables:
                 look = pending.reads[name] = self.look(value, pending.budget)
                 pending.confined = pending.confined and leads_nowhere(value, look)
         pending.reads.update(places.shared(pending.reads))
-        if self._kept is not None:
-            for name, value in pending.reads.items():
-                if is_seen(value):
-                    place = dependencies.names[name]
-                    self._kept.add(value.digest, partial(_pack, place, namespace))
+        for name, value in pending.reads.items():
+            if is_seen(value):
+                place = dependencies.names[name]
+                self._kept.add(value.digest, partial(_pack, place, namespace))
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
@@ -115,7 +114,7 @@ class Variables:
             if value is not None and (alike is False or value.kind == PENDING):
                 made[name] = value  # a value that a GPU still computes may have changed
         # Otherwise it changed only the names that it set.
-        touched = pending.calls and not (pending.confined and unchanged)
+        touched = not (pending.confined and unchanged)
         if touched:
             self._round += 1
         seen = pending.reads | made

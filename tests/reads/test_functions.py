@@ -11,6 +11,7 @@ import types
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
+from ipytorchseed.reads.actions import imports_of
 from ipytorchseed.reads.code import effects_of_code
 from tests.reads.programs import DATA, programs
 
@@ -92,7 +93,7 @@ def test_writes_and_imports(source):
     body = "global n, m\nn = 1\ndel m\nimport a.b.c\nfrom d import e\nfrom . import f"
     effects = follow(body, source=source)
     assert effects.writes == {"n", "m"}
-    assert effects.imports == {"a", "d"}
+    assert imports_of(effects.actions) == {"a", "d"}
     assert effects.complete is source
     assert not source or {":d.e", ":.f"} <= effects.paths
 
@@ -271,7 +272,7 @@ def test_methods_of_modules_that_import(notebook, local_module):
     ("made", "reads"),
     [
         ("f = lambda: k", "k"),
-        ("f = [lambda x: k, lambda y: j][0]", "j k"),
+        ("f = [lambda x: k, lambda y: j][0]", "k"),
         ("f = (\n    lambda:\n        k\n)", "k"),
         ("f = (x + k for x in j)", "k"),
         ("@functools.cache\ndef f(): return k", "k"),

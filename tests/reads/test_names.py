@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 
+from ipytorchseed.reads.actions import imports_of
 from ipytorchseed.reads.cell import effects_of_cell
 
 
@@ -267,4 +268,4 @@ def test_what_is_certain():
 )
 def test_packages(source, packages):
     """The packages that a cell imports are recorded, also in functions that it calls."""
-    assert follow(source).imports == packages
+    assert imports_of(follow(source).actions) == packages

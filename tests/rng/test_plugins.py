@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
@@ -88,7 +87,6 @@ def test_the_packages_that_count_are_those_that_python_would_import(tmp_path, mo
     monkeypatch.syspath_prepend(first)
     found = [*table.entry_points(table.ENTRY_POINTS)]
     assert [(point.name, point.value) for point in found] == [("source", "dice:new")]
-    assert found == [*metadata.entry_points(group=table.ENTRY_POINTS)]
 
 
 def test_a_source_or_a_function_that_makes_one_is_added(install):

@@ -10,9 +10,8 @@ from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
 from ipytorchseed.inspector.inspector import Inspector, Present
 from ipytorchseed.ledger.records import UNDONE, Run
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, run_named
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.why_magic import run_named
 from ipytorchseed.render.inspection import (
     Model,
     chip_model,

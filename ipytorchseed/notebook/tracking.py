@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ipytorchseed.session.outputs import OutputWatch
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
+
+    # Redirects what a cell shows to its outputs.
+    Silence = Callable[[OutputWatch], AbstractContextManager[None]]
 
 
 # The errors of interrupted cells; the second is for cells that await.
@@ -71,7 +74,6 @@ class Tracking:
         self._soon: asyncio.TimerHandle | None = None
         self._forget: Callable[[], object] = lambda: None
         self._ready: tuple[str, Ledger] | None = None
-        self._saved: SavedIds | None = None
         self._unheard: Pending | None = None
         self._capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
@@ -94,6 +96,7 @@ class Tracking:
                 identity=_known.get(self._shell),
             )
             _known[self._shell] = self._session.identity
+            self._saved = SavedIds(self._session.notebook)
         return self._session
 
     def _open(self, folder: str) -> Ledger:
@@ -167,7 +170,7 @@ class Tracking:
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
         session.begin_cell(
-            cell=session.cell_of(ident, source, self._saved_ids),
+            cell=session.cell_of(ident, source, self._saved.around),
             source=source,
             execution_count=self._count() if info.store_history else None,
             namespace=self._shell.user_ns,
@@ -175,11 +178,6 @@ class Tracking:
         )
         self._shown = shown_traceback(self._shell)
         self._capture.start()
-
-    def _saved_ids(self, ident: str) -> frozenset[str]:
-        if self._saved is None:
-            self._saved = SavedIds(self.session.notebook)
-        return self._saved.around(ident)
 
     def end(self, result: ExecutionResult | None) -> Run | None:
         """Look at everything after a cell ran, and record it."""
@@ -269,8 +267,7 @@ class Tracking:
         number: int | None,
         prepare: Callable[[], object],
         execute: Callable[[], ExecutionResult],
-        *,
-        quiet: bool,
+        silence: Silence | None,
     ) -> Run | None:
         """Run the cell of a run again, and record the new run.
 
@@ -279,27 +276,22 @@ class Tracking:
             number: The number in ``In[...]`` of the new run, or None.
             prepare: Called before the cell.
             execute: Runs the cell.
-            quiet: Whether to hide what it shows.
+            silence: Redirects what it shows to its outputs; None to show it.
 
         Raises:
             LedgerError: It cannot be recorded.
         """
-        from ipytorchseed.notebook.rerun import silenced
-
-        session, results = self.session, list[object]()
+        session = self.session
         with ExitStack() as undo:
             undo.callback(session.abandon)
             session.begin_cell(run.cell, run.source, number, self._shell.user_ns, prepare)
             self._shown = shown_traceback(self._shell)
-            if quiet and session.pending is not None:
-                with silenced(self._shell, session.pending.outputs, results):
-                    result = execute()
-            else:
-                with OutputCapture(self._shell, self._outputs):
-                    result = execute()
-                results.append(result.result)
+            outputs = None if session.pending is None else session.pending.outputs
+            listening = OutputCapture(self._shell, self._outputs)
+            with listening if silence is None or outputs is None else silence(outputs):
+                result = execute()
             undo.pop_all()
-        return self._close(result, results[-1] if results else None)
+        return self._close(result, result.result)
 
     def find_unseeded(self) -> list[str]:
         """Return the sources that the running cell drew from and that were never seeded."""

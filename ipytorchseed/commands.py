@@ -186,13 +186,6 @@ class Words(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def examples(*lines: tuple[str, str]) -> str:
-    """Return example lines and their effects for the end of a help text."""
-    width = max(len(line) for line, _ in lines) + 2
-    shown = "\n".join(f"  {line:<{width}}{what}" for line, what in lines)
-    return f"\b\nExamples:\n{shown}"  # click leaves what follows a \\b as it is
-
-
 def without_dashes(command: click.Command) -> dict[str, str]:
     """Return a command's options by their names without dashes."""
     options = [each for each in command.params if isinstance(each, click.Option)]

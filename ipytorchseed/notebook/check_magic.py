@@ -18,7 +18,7 @@ import msgspec
 from IPython.display import display
 
 from ipytorchseed.checking.background import Request
-from ipytorchseed.commands import examples, flag, in_json
+from ipytorchseed.commands import flag, in_json
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.notebook.state import State
 from ipytorchseed.reads.own_lines import MARK
@@ -131,13 +131,7 @@ class FreshRun:
         self._shown = time.monotonic()
 
 
-@click.command(
-    epilog=examples(
-        ("%check", "before you share the notebook"),
-        ("%check --now", "at once, without a fresh kernel"),
-        ("%check stop", "end the fresh run"),
-    )
-)
+@click.command()
 @click.argument("word", required=False, metavar="[stop]", type=click.Choice(["stop"]))
 @flag("--now", "Start no kernel: say what is known at once.")
 @flag("--yes", "Run it in the notebook's folder itself, whatever its cells write.")
@@ -151,7 +145,13 @@ def line(
     Says at once what exists only in this kernel, what ran out of order and what was never seeded.
     Then the saved file runs once in a fresh kernel, in the background: each cell is compared
     with what it last showed here, and the first that differs is explained.
-    """
+
+    \b
+    Examples:
+      %check        before you share the notebook
+      %check --now  at once, without a fresh kernel
+      %check stop   end the fresh run
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     if state.unattended:
         return "%check does nothing here: a program runs this notebook."
     state.stop_check()

@@ -13,7 +13,6 @@ from ipytorchseed.commands import (
     MOST_RUNS,
     Whole,
     Words,
-    examples,
     flag,
     in_json,
     no_notebook,
@@ -57,19 +56,21 @@ class _Settings(Words):
     cls=_Settings,
     invoke_without_command=True,
     subcommand_metavar="[on [--warn] | off]",
-    epilog=examples(
-        ("%deterministic", "what can still change results"),
-        ("%deterministic --all", "every setting, as text"),
-        ("%deterministic on --warn", "for all later cells; stop none"),
-        ("%deterministic off", "put every setting back"),
-        ("%%deterministic 42", "for one cell: first line of the cell"),
-    ),
 )
 @in_json("the report")
 @flag("--all everything", "Print every setting as text.")
 @click.pass_context
 def line(ctx: click.Context, *, as_json: bool, everything: bool) -> Report | str | None:
-    """Show every setting that decides whether results repeat, and what it should be."""
+    """Show every setting that decides whether results repeat, and what it should be.
+
+    \b
+    Examples:
+      %deterministic            what can still change results
+      %deterministic --all      every setting, as text
+      %deterministic on --warn  for all later cells; stop none
+      %deterministic off        put every setting back
+      %%deterministic 42        for one cell: first line of the cell
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     if ctx.invoked_subcommand is not None:
         return None
     view = report()
@@ -105,14 +106,6 @@ def _off(state: State) -> str:
 @click.command(
     cls=SeedCommand,
     add_help_option=False,  # the body would run without its scope
-    epilog=examples(
-        ("%%deterministic 42", "seed, set the flags, run, put them back"),
-        ("%%deterministic --check", "does it repeat? if not, why?"),
-        ("%%deterministic --check 5", "the same with five runs"),
-        ("%%deterministic 42 --isolate", "later cells do not see that it drew"),
-        ("%%deterministic --trace", "who draws how much: then %rng who N"),
-        ("%%deterministic --trace a.trace", "every operation, to compare runs"),
-    ),
 )
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
@@ -155,7 +148,16 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     Seeds every source with SEED, if one is given, sets the flags that repeatability needs, runs
     the cell, and puts every flag back, whatever happens in the cell. With --check, no flag is set:
     the cell is run several times as it is, and compared.
-    """
+
+    \b
+    Examples:
+      %%deterministic 42               seed, set the flags, run, put them back
+      %%deterministic --check          does it repeat? if not, why?
+      %%deterministic --check 5        the same with five runs
+      %%deterministic 42 --isolate     later cells do not see that it drew
+      %%deterministic --trace          who draws how much: then %rng who N
+      %%deterministic --trace a.trace  every operation, to compare runs
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     body = typed[1]
     if body is not None and not body.strip():
         first = "" if seed is None else f"%seed {seed}, then "

@@ -87,7 +87,7 @@ def prove_makers(state: State, said: Explanation) -> bool:
 
 
 class _Proof(Struct, eq=False):
-    """The experiments for one explanation; its fields are the arguments of ``prove_causes``."""
+    """The experiments for one explanation, with the arguments of ``prove_causes``."""
 
     state: State
     said: Explanation

@@ -40,7 +40,7 @@ class AskedForInputError(RuntimeError):
 
 
 def run_cell(shell: Any, source: str, file: str = "") -> ExecutionResult:  # noqa: ANN401 -- a shell
-    """Run a cell again as the shell does, in this thread, without history and tracebacks.
+    """Run a cell again as the shell does, without history and tracebacks.
 
     Args:
         shell: The running shell.
@@ -55,7 +55,7 @@ def run_cell(shell: Any, source: str, file: str = "") -> ExecutionResult:  # noq
         for name in _SHOW_ERRORS:
             replaced.put(shell, name, lambda *_, **__: None)
         shell.loop_runner = partial(run_coroutine, names=names)  # not the running loop
-        # Cells that run inside it have files of their own.
+        # Cells that run inside it get other names.
         replaced.put(
             shell.compile, "cache", lambda *code, **by: next(files, "") or cache(*code, **by)
         )
@@ -101,7 +101,7 @@ def run_unseen(
 
 
 def _shows_figures(callback: object) -> bool:
-    """Return whether a callback of an event is matplotlib's, which shows and closes figures."""
+    """Return whether a callback is matplotlib's, which shows and closes figures."""
     return getattr(callback, "__name__", "") == "flush_figures"
 
 

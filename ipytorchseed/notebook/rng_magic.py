@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Words, examples, expect, flag, in_json, option
+from ipytorchseed.commands import Words, expect, flag, in_json, option
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
@@ -25,12 +25,6 @@ _SHOWN = 50
     cls=Words,
     invoke_without_command=True,
     subcommand_metavar="[diff A B | who N]",
-    epilog=examples(
-        ("%rng", "states, settings and the timeline of runs"),
-        ("%rng --text --all", "as text, with runs that only looked"),
-        ("%rng diff 5 9", "where sources stood when In[5] and In[9] began"),
-        ("%rng who 9", "what drew in In[9], after %%deterministic --trace"),
-    ),
 )
 @flag("--text as_text", "Print it as text.")
 @in_json("states and flags")
@@ -52,7 +46,15 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
     ranks: str | None,
     expect: dict[str, str],
 ) -> object:
-    """Show the state of every source, the settings, and the timeline of runs."""
+    """Show the state of every source, the settings, and the timeline of runs.
+
+    \b
+    Examples:
+      %rng               states, settings and the timeline of runs
+      %rng --text --all  as text, with runs that only looked
+      %rng diff 5 9      where sources stood when In[5] and In[9] began
+      %rng who 9         what drew in In[9], after %%deterministic --trace
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     state: State = ctx.obj
     if ctx.invoked_subcommand is not None:
         return None

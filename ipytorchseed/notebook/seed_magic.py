@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ipytorchseed.commands import Seed, Words, examples, flag, says, without_dashes
+from ipytorchseed.commands import Seed, Words, flag, says, without_dashes
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.experiment import rewind as states_of
 from ipytorchseed.ledger.records import Run
@@ -97,17 +97,6 @@ class SeedCommand(click.Command):
     invoke_without_command=True,
     subcommand_metavar="[SEED [--generators] [--by-rank] [-q] | COMMAND]",
     context_settings={"ignore_unknown_options": True},
-    epilog=examples(
-        ("%seed 42", "seed python, numpy and torch now"),
-        ("%seed 42 --generators", "and the generators that you made"),
-        ("%seed 42 --by-rank", "each rank of a training with its own"),
-        ("%seed 42 -q", "without a word"),
-        ("%seed each 42", "each later cell, until %seed off"),
-        ("%seed rewind 5", "go back to where In[5] began"),
-        ("%seed save start", "keep where every source stands"),
-        ("%seed restore start", "and come back to it, also after a restart"),
-        ("%seed", "where every source stands"),
-    ),
 )
 @click.pass_context
 def line(ctx: click.Context) -> SeedStatus | None:
@@ -115,7 +104,19 @@ def line(ctx: click.Context) -> SeedStatus | None:
 
     A SEED, an integer from 0 to 4294967295, seeds python, numpy, torch on every device and
     registered sources now. Without one, show what is in force.
-    """
+
+    \b
+    Examples:
+      %seed 42               seed python, numpy and torch now
+      %seed 42 --generators  and the generators that you made
+      %seed 42 --by-rank     each rank of a training with its own
+      %seed 42 -q            without a word
+      %seed each 42          each later cell, until %seed off
+      %seed rewind 5         go back to where In[5] began
+      %seed save start       keep where every source stands
+      %seed restore start    and come back to it, also after a restart
+      %seed                  where every source stands
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     if ctx.invoked_subcommand is not None:
         return None
     return SeedStatus.read(ctx.obj.seeding.rule, ctx.obj.generators())

@@ -10,7 +10,7 @@ import click
 import msgspec
 from IPython.display import display
 
-from ipytorchseed.commands import examples, flag, in_json, option
+from ipytorchseed.commands import flag, in_json, option
 from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.experiment.process import say_restored
@@ -43,12 +43,6 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 
 @click.command(
     add_help_option=False,  # as in %%deterministic: the body would not run
-    epilog=examples(
-        ("%%seeds 8", "the numbers that the cell makes, under seeds 0 to 7"),
-        ("%%seeds 8 --from 100", "under seeds 100 to 107"),
-        ("%%seeds 8 --keep base", "keep the study, across kernel restarts"),
-        ("%%seeds 8 --versus base", "is the change more than the noise of seeds?"),
-    ),
 )
 @click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
@@ -77,7 +71,14 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
 
     Shows each number that the cell makes: variables, the last expression, entries of dictionaries.
     Everything is restored afterwards, except _, which is the study.
-    """
+
+    \b
+    Examples:
+      %%seeds 8                the numbers that the cell makes, under seeds 0 to 7
+      %%seeds 8 --from 100     under seeds 100 to 107
+      %%seeds 8 --keep base    keep the study, across kernel restarts
+      %%seeds 8 --versus base  is the change more than the noise of seeds?
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     _, body = typed
     _refuse(state, body)
     plain = number.isdecimal() and len(number) < _DIGITS

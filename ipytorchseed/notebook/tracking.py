@@ -73,7 +73,7 @@ class Tracking:
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
         self._forget: Callable[[], object] = lambda: None
-        self._ready: tuple[str, Ledger] | None = None
+        self._ready: dict[str, Ledger] = {}  # opened ahead, by folder
         self._unheard: Pending | None = None
         self._capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
@@ -101,11 +101,8 @@ class Tracking:
 
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; if that fails, report it and keep runs in memory."""
-        ready, self._ready = self._ready, None
-        if ready is not None and ready[0] != folder:  # the option changed
-            ready[1].close()
-            ready = None
-        ledger = _open(folder) if ready is None else ready[1]
+        ledger = self._ready.pop(folder, None) or _open(folder)
+        self._close_ready()  # of another folder
         self._tell_news(ledger)
         return ledger
 
@@ -124,13 +121,16 @@ class Tracking:
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
                 import_module("ipytorchseed.session.hearing").look_through()
-                self._ready = self._options.ledger, _open(self._options.ledger)
+                self._ready[self._options.ledger] = _open(self._options.ledger)
+
+    def _close_ready(self) -> None:
+        while self._ready:
+            self._ready.popitem()[1].close()
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
         self._forget()
-        if self._ready is not None:
-            self._ready[1].close()
+        self._close_ready()
         self._capture.stop()
         self._options.unobserve(self._choose)
         if self._soon is not None:

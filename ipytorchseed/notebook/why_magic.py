@@ -10,7 +10,7 @@ import click
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
-from ipytorchseed.commands import examples, flag, in_json, option
+from ipytorchseed.commands import flag, in_json, option
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
@@ -38,18 +38,7 @@ from ipytorchseed.why.tested import with_roots_of
 _LIVE = "application/vnd.jupyter.widget-view+json"
 
 
-@click.command(
-    epilog=examples(
-        ("%why", "why the last cell that ran again gave another result"),
-        ("%why 9", "why In[9] did"),
-        ("%why acc", "why the run that last set acc did"),
-        ("%why 9 --against 5", "what In[9] and In[5] began with"),
-        ("%why --against a.json", "what is not as in that receipt"),
-        ("%why 9 --prove", "test the causes of a cell that takes long"),
-        ("%why all", "which cells of the notebook changed, and why"),
-        ("%why on", "a line under each cell whose result changed"),
-    )
-)
+@click.command()
 @click.argument(
     "what",
     required=False,
@@ -86,7 +75,18 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     Asks about the last run of a cell that ran before, about In[N], about the run that last set a
     variable, or about a cell's last run; with `all`, about every cell of this kernel. With `on`,
     a line is shown under every cell that shows something else than before, until `off`.
-    """
+
+    \b
+    Examples:
+      %why                   why the last cell that ran again gave another result
+      %why 9                 why In[9] did
+      %why acc               why the run that last set acc did
+      %why 9 --against 5     what In[9] and In[5] began with
+      %why --against a.json  what is not as in that receipt
+      %why 9 --prove         test the causes of a cell that takes long
+      %why all               which cells of the notebook changed, and why
+      %why on                a line under each cell whose result changed
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     if yes and not prove:
         raise click.UsageError("--yes goes with --prove")
     session = state.session

@@ -28,6 +28,7 @@ from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.notebook import extension
 from ipytorchseed.notebook.checks import Checks
+from ipytorchseed.notebook.replay import Replays
 from ipytorchseed.notebook.rerun import shell_parts
 from ipytorchseed.notebook.scopes import Scopes
 from ipytorchseed.rng.table import recent_seeds
@@ -232,7 +233,7 @@ def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, lis
         pass
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     state = extension.running()
-    if command == "replay" and state.replays._before is not None:
+    if command == "replay" and state.part(Replays)._before is not None:
         shell.run_cell("%replay --undo")
     after = look(shell)
     wrong = [name for name in before if name not in left_alone and before[name] != after[name]]

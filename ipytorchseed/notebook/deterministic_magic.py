@@ -52,11 +52,7 @@ class _Settings(Words):
         return super().resolve_command(ctx, args)
 
 
-@click.group(
-    cls=_Settings,
-    invoke_without_command=True,
-    subcommand_metavar="[on [--warn] | off]",
-)
+@click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[on [--warn] | off]")
 @in_json("the report")
 @flag("--all everything", "Print every setting as text.")
 @click.pass_context
@@ -103,10 +99,7 @@ def _off(state: State) -> str:
     return "Every setting is as it was before %deterministic on."
 
 
-@click.command(
-    cls=SeedCommand,
-    add_help_option=False,  # the body would run without its scope
-)
+@click.command(cls=SeedCommand, add_help_option=False)  # the body would run without its scope
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
 @flag("--isolate", "Also put every source back after the cell.")

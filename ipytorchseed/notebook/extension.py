@@ -139,7 +139,7 @@ class Extension:
         state = self.state
         if not (state.runs.nested or state.runs.beside):
             # our output is not the cell's
-            state.guard.call(state.tracking.stop_listening)
+            state.guard.call(state.tracking.capture.stop)
         state.guard.call(state.runs.post_run_cell, result)
         try:
             self._after_run(result)

@@ -21,11 +21,7 @@ from ipytorchseed.why.evidence import run_phrase
 _SHOWN = 50
 
 
-@click.group(
-    cls=Words,
-    invoke_without_command=True,
-    subcommand_metavar="[diff A B | who N]",
-)
+@click.group(cls=Words, invoke_without_command=True, subcommand_metavar="[diff A B | who N]")
 @flag("--text as_text", "Print it as text.")
 @in_json("states and flags")
 @flag("--all everything", "List runs that only looked, too.")

@@ -41,9 +41,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     return [as_word(name) for name in names if name.startswith(incomplete.lstrip("\"'"))]
 
 
-@click.command(
-    add_help_option=False,  # as in %%deterministic: the body would not run
-)
+@click.command(add_help_option=False)  # as in %%deterministic: the body would not run
 @click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
 @option("--keep", "NAME", "Keep the study under NAME.")

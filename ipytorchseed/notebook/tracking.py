@@ -59,6 +59,9 @@ class Tracking:
         shell: The running shell.
         options: The user's configuration.
         runs: The current runs.
+
+    Attributes:
+        capture: Listens to the outputs of the running cell.
     """
 
     def __init__(self, shell: InteractiveShell, options: IPyTorchSeed, runs: Runs) -> None:
@@ -75,7 +78,7 @@ class Tracking:
         self._forget: Callable[[], object] = lambda: None
         self._ready: dict[str, Ledger] = {}  # opened ahead, by folder
         self._unheard: Pending | None = None
-        self._capture = OutputCapture(shell, self._outputs)
+        self.capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
 
     @property
@@ -131,7 +134,7 @@ class Tracking:
         """Stop listening, and close the ledger."""
         self._forget()
         self._close_ready()
-        self._capture.stop()
+        self.capture.stop()
         self._options.unobserve(self._choose)
         if self._soon is not None:
             self._soon.cancel()
@@ -141,10 +144,6 @@ class Tracking:
             self._session.close()
             if watch is not None:
                 watch.close()
-
-    def stop_listening(self) -> None:
-        """Stop recording outputs: what follows is not the cell's."""
-        self._capture.stop()
 
     def stop_look(self) -> None:
         """End the current look soon, after an interrupt."""
@@ -177,11 +176,11 @@ class Tracking:
             prepare=prepare,
         )
         self._shown = shown_traceback(self._shell)
-        self._capture.start()
+        self.capture.start()
 
     def end(self, result: ExecutionResult | None) -> Run | None:
         """Look at everything after a cell ran, and record it."""
-        self._capture.stop()
+        self.capture.stop()
         if self._session is None:
             return None
         pending = self._session.pending
@@ -189,7 +188,7 @@ class Tracking:
         if pending is not None and pending.execution_count is not None and count is not None:
             self._ahead = self._counter - count
         try:
-            return self._close(result, None if result is None else result.result, count)
+            return self._close(result, count)
         except LedgerError as failure:
             self._tell_once(f"{failure}. Until then runs are not remembered; your cells go on")
             return None
@@ -204,9 +203,7 @@ class Tracking:
                     "size",
                 )
 
-    def _close(
-        self, result: ExecutionResult | None, value: object, count: int | None = None
-    ) -> Run | None:
+    def _close(self, result: ExecutionResult | None, count: int | None = None) -> Run | None:
         """Record the current run, with how it ended and its last expression's value."""
         error = raised(result)
         interrupted = result is None or isinstance(error, _INTERRUPTS)
@@ -216,7 +213,7 @@ class Tracking:
             self._shell.user_ns,
             status="interrupted" if interrupted else "error" if error is not None else "ok",
             error=None if error is None else error_line(error, shown),
-            result=value,
+            result=None if result is None else result.result,
             execution_count=count,
         )
 
@@ -230,7 +227,7 @@ class Tracking:
 
     def suspend(self) -> Pending | None:
         """Suspend the recording of the current run, to record others inside it."""
-        self._capture.stop()
+        self.capture.stop()
         pending, self.session.pending = self.session.pending, None
         return pending
 
@@ -238,7 +235,7 @@ class Tracking:
         """Resume the recording of a suspended run."""
         self.session.pending = pending
         if pending is not None:
-            self._capture.start()
+            self.capture.start()
 
     @contextmanager
     def isolated(self) -> Iterator[None]:
@@ -291,7 +288,7 @@ class Tracking:
             with listening if silence is None or outputs is None else silence(outputs):
                 result = execute()
             undo.pop_all()
-        return self._close(result, result.result)
+        return self._close(result)
 
     def find_unseeded(self) -> list[str]:
         """Return the sources that the running cell drew from and that were never seeded."""
@@ -311,13 +308,11 @@ class Tracking:
 
     def note_seed(self, seed: int, how: str) -> None:
         """Record a seed in the log."""
-        if not self._options.tracking:
-            return
-        session = self.session
-        try:
-            session.log_seed(seed, how)
-        except LedgerError as failure:  # the seed is applied anyway
-            self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
+        if self._options.tracking:
+            try:
+                self.session.log_seed(seed, how)
+            except LedgerError as failure:  # the seed is applied anyway
+                self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
 
     def _later(self, maintain: Callable[[], object]) -> None:
         """Call a function once the kernel is idle, or at once without event loop."""

@@ -140,11 +140,8 @@ def show_live(state: State, metadata: Mapping[str, object] | None = None) -> Non
     Front ends without widgets show nothing for it.
     """
     viewer = state.open_viewer() if state.has_front_end else None
-    formatter = state.shell.display_formatter
-    if viewer is None or formatter is None:
-        return
-    bundle, _ = formatter.format(viewer.shown(), include={_LIVE})
-    display(bundle, raw=True, metadata=metadata)
+    if viewer is not None:
+        display(viewer.shown(), include={_LIVE}, metadata=metadata)
 
 
 def _is_file(word: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Generator, Iterable, Sequence
 from typing import Any
 
@@ -13,8 +14,12 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, d
 from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.patterns import lazy_pattern
 
-# Attributes or items listed one by one; for more, only the number.
-PARTS = 32
+# Items listed one by one, and attributes; for more, only the number.
+PARTS, _ATTRIBUTES = 32, 128
+
+# Objects inside an object that are searched for counters, counters that are parts of it, and the
+# most of one object: one with more holds settings.
+_SEARCHED, _COUNTERS, _OF_ONE = 256, 64, 16
 
 Attributes = list[tuple[str, bytes]]
 
@@ -57,7 +62,7 @@ def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) ->
 
 def attribute_parts(tokens: Attributes) -> dict[str, str]:
     """Return the content of each attribute as parts, if they are few."""
-    if len(tokens) > PARTS:
+    if len(tokens) > _ATTRIBUTES:
         return {"length": str(len(tokens))}
     return {f"a:{name}": digest_of(token) for name, token in tokens}
 
@@ -86,6 +91,25 @@ def inner_parts(
         tokens = yield from attribute_tokens(own, walk)
         found |= {f"{letter}:{key}": digest_of(token) for key, token in tokens}
         inner += [each for each in own if id(type(each[1])) not in LEAVES]
+    return found
+
+
+def _counters(items: Iterable[tuple[str, object]], walk: Walk) -> dict[str, str]:
+    """Return parts for integers of objects inside: ``a:state.global_step``."""
+    found, known = dict[str, str](), set[int]()
+    inner = deque(items)
+    while inner and len(known) < _SEARCHED and len(found) < _COUNTERS:
+        name, value = inner.popleft()
+        kind = type(value)
+        if id(kind) in LEAVES or id(value) in known or walk.writer(kind) not in BY_ATTRIBUTES:
+            continue
+        known.add(id(value))
+        held = anatomy(kind).attributes(value)
+        counts = [each for each in held if type(each[1]) is int]
+        if len(counts) <= _OF_ONE:
+            leaf = LEAVES[id(int)]
+            found |= {f"a:{name}.{key}": digest_of(leaf(it) or b"") for key, it in counts}
+        inner += [(f"{name}.{key}", each) for key, each in held if key != "__dict__"]
     return found
 
 
@@ -144,6 +168,7 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         parts = attribute_parts(tokens)
         if write in _plain and len(tokens) <= PARTS:
             parts |= yield from inner_parts(items, walk)
+        parts |= _counters(items, walk)
         return Draft(digest, word, summary, parts, opaque=hidden)
 
     BY_ATTRIBUTES.add(write)

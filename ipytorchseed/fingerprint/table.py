@@ -139,7 +139,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (functions.write_module, types.ModuleType),
     # Random numbers
     (builtin.write_generator_state, random.Random, "numpy.random:RandomState",
-     "numpy.random:Generator", "torch:Generator"),
+     "numpy.random:Generator", "torch:Generator", "keras.random:SeedGenerator"),
     (builtin.write_bit_generator, "numpy.random:BitGenerator"),
     (_state("seed sequence", builtin.seeds), "numpy.random:SeedSequence"),
     # numpy
@@ -172,6 +172,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (libraries.write_polars_series, "polars:Series"),
     (libraries.write_polars_frame, "polars:DataFrame"),
     (libraries.write_image, "PIL.Image:Image"),
+    (libraries.write_jax_array, "jaxlib._jax:ArrayImpl", "jaxlib.xla_extension:ArrayImpl"),
+    (libraries.write_jax_key, "jax._src.random.prng:PRNGKeyArray", "jax._src.prng:PRNGKeyArray"),
     (_state("tree", libraries.tree_state), "sklearn.tree._tree:Tree"),
     (_state("tree", libraries.points_state), "scipy.spatial:cKDTree"),
     (_state("tree", libraries.neighbors_state), "sklearn.neighbors:KDTree",
@@ -234,6 +236,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (opaque.write_opaque, "torch.jit:ScriptModule",
      "torch.utils.tensorboard.writer:SummaryWriter",
      "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
+    (_at("booster", libraries.booster_position), "xgboost.core:Booster"),
     (opaque.write_database, "sqlite3:Connection"),
     (_at("lock", opaque.lock_position), "_thread:LockType"),
 )  # fmt: skip

@@ -128,7 +128,6 @@ FIXED = {
             "accelerate.state.AcceleratorState",
             "jax.config",
             "keras.config",
-            "keras.src.backend.common.global_state",
             "mlflow.active_run",
             "pyro.get_param_store",
         ),

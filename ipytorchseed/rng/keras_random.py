@@ -1,0 +1,104 @@
+"""Keras: the seed generator behind ``keras.random``, and those of layers.
+
+A seed generator holds the seed and how many numbers it has given.
+https://keras.io/api/random/seed_generator/
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ipytorchseed.errors import StateError
+from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.source import Kind, Library, Source
+
+_GLOBALS = "keras.src.backend.common.global_state"
+
+# Names in the state that Keras keeps for each thread: ``keras.utils.set_random_seed`` sets both.
+_SEED, _GENERATOR = "global_random_seed", "global_seed_generator"
+
+
+# The largest number in a state: 32 bits, with a sign on torch.
+_INT32 = 2**31 - 1
+
+
+def _read_generator(generator: Any) -> bytes:
+    numbers = sys.modules["keras"].ops.convert_to_numpy(generator.state.value)
+    return json.dumps(numbers.tolist()).encode()
+
+
+def _write_generator(generator: Any, state: bytes) -> None:
+    generator.state.assign(_numbers(state))
+
+
+def _seed_generator(generator: Any, value: int) -> None:
+    generator.state.assign([value & _INT32, 0])
+
+
+def locate(state: bytes, hints: Sequence[int] = ()) -> Position:  # noqa: ARG001
+    """Return the seed and the draws of a state; an unknown position for other states."""
+    found = _parse(state)
+    return UNKNOWN if found is None else Position(found[0], found[1])
+
+
+def _parse(state: bytes) -> list[int] | None:
+    """Return the two numbers of a state, or None for other states."""
+    try:
+        found = json.loads(state)
+    except ValueError:
+        return None
+    is_state = isinstance(found, list) and [*map(type, found)] == [int, int]
+    return found if is_state else None
+
+
+def _numbers(state: bytes) -> list[int]:
+    """Return the numbers of a state.
+
+    Raises:
+        StateError: It is of another kind.
+    """
+    found = _parse(state)
+    if found is None:
+        raise StateError(f"these {len(state)} bytes are no state of a seed generator of Keras")
+    return found
+
+
+KIND = Kind(
+    "keras.random.SeedGenerator", "keras.random", _read_generator, _write_generator,
+    _seed_generator, lambda it, hints: locate(_read_generator(it), hints),
+)  # fmt: skip
+
+
+def _held() -> dict[str, Any]:
+    return sys.modules[_GLOBALS].GLOBAL_STATE_TRACKER.__dict__  # type: ignore[no-any-return]
+
+
+def _read() -> bytes:
+    generator = _held().get(_GENERATOR)
+    numbers = [] if generator is None else _numbers(_read_generator(generator))
+    return json.dumps([_GENERATOR, *numbers]).encode()  # its numbers are no count of draws
+
+
+def _write(state: bytes) -> None:
+    held = _held()
+    name, *numbers = json.loads(state)
+    if name != _GENERATOR:
+        raise StateError(f"these {len(state)} bytes are no state of keras.random")
+    if not numbers:
+        held[_GENERATOR] = None  # Keras makes it when it first draws
+    else:
+        if held.get(_GENERATOR) is None:
+            held[_GENERATOR] = sys.modules["keras"].random.SeedGenerator(seed=numbers[0])
+        held[_GENERATOR].state.assign(numbers)
+
+
+def _seed(value: int) -> None:
+    _held().update({_SEED: value, _GENERATOR: None})
+
+
+_SOURCE = Source("keras", _seed, _read, _write)
+
+LIBRARY = Library("keras", _GLOBALS, lambda: _seed, lambda: (_SOURCE,))

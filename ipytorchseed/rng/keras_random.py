@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ipytorchseed.errors import StateError
@@ -20,14 +21,27 @@ _GLOBALS = "keras.src.backend.common.global_state"
 # Names in the state that Keras keeps for each thread: ``keras.utils.set_random_seed`` sets both.
 _SEED, _GENERATOR = "global_random_seed", "global_seed_generator"
 
-
 # The largest number in a state: 32 bits, with a sign on torch.
 _INT32 = 2**31 - 1
 
 
+# The tensor that was last read, its version on torch, and the state: reading takes long.
+_last: tuple[Callable[[], Any], int, bytes] = (lambda: None), 0, b""
+
+
 def _read_generator(generator: Any) -> bytes:
-    numbers = sys.modules["keras"].ops.convert_to_numpy(generator.state.value)
-    return json.dumps(numbers.tolist()).encode()
+    global _last  # noqa: PLW0603 -- a cache of the process
+    tensor = generator.state.value
+    if hasattr(tensor, "assign"):  # of TensorFlow: it changes unnoticed
+        return _numbers_in(tensor)
+    version = getattr(tensor, "_version", 0)  # on JAX, another tensor replaces it
+    if tensor is not _last[0]() or version != _last[1]:
+        _last = weakref.ref(tensor), version, _numbers_in(tensor)
+    return _last[2]
+
+
+def _numbers_in(tensor: Any) -> bytes:
+    return json.dumps(sys.modules["keras"].ops.convert_to_numpy(tensor).tolist()).encode()
 
 
 def _write_generator(generator: Any, state: bytes) -> None:

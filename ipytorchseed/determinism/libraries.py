@@ -208,6 +208,8 @@ SETTINGS: tuple[Setting, ...] = (
             "keras.config.set_{name}({value})", write=setters.write_keras,
             source="https://keras.io/api/utils/config_utils/",
             why="New layers of Keras compute on this backend and in this precision."),
+    Setting("keras.utils.clear_session", "keras", TEXT, readers.read_keras_names,
+            write=setters.write_keras_names, source="https://keras.io/api/utils/config_utils/"),
     Setting("pyro.get_param_store", "pyro", NUMBERS, readers.read_pyro, keep=setters.keep_pyro,
             fits=_is_never, digests="pyro's parameter store",
             source="https://docs.pyro.ai/en/stable/parameters.html"),

@@ -133,6 +133,18 @@ def read_keras(keras: Any) -> dict[str, Any]:
     return {**told, "dtype_policy": told["floatx"] if policy is None else policy.name}
 
 
+def keras_names() -> dict[str, int]:
+    """Return how many objects of each name Keras has named, as it counts them."""
+    state = sys.modules["keras.src.backend.common.global_state"]
+    found: dict[str, int] = state.GLOBAL_STATE_TRACKER.__dict__.get("object_name_uids", {})
+    return found
+
+
+def read_keras_names(_: object) -> dict[str, int]:
+    """Return the counters by which Keras names layers that have no name."""
+    return {f"names of {name}": count for name, count in keras_names().items()}
+
+
 # Prefixes of matplotlib's settings for windows, keys and animations.
 NOT_DRAWN = (
     "_", "animation.", "backend", "docstring.", "figure.max_open_warning", "figure.raise_window",

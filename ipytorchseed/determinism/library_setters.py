@@ -26,6 +26,7 @@ from ipytorchseed.determinism.library_readers import (
     PICTURES,
     blas_libraries,
     formatter_traits,
+    keras_names,
     loggers,
     pandas_options,
     read_inline,
@@ -211,6 +212,13 @@ def write_keras(keras: Any, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if name != "backend" and now.get(name) != value:
             getattr(keras.config, f"set_{name}")(value)
+
+
+def write_keras_names(_: object, values: Mapping[str, int]) -> None:
+    """Set the counters by which Keras names layers."""
+    held = keras_names()
+    held.clear()
+    held.update({name.removeprefix("names of "): count for name, count in values.items()})
 
 
 def keep_pyro(pyro: Any) -> Undo:

@@ -50,6 +50,18 @@ def test_another_policy_is_named(notebook):
     book.run(WEIGHT, "asked")
     book.run("keras.config.set_dtype_policy('mixed_bfloat16')")
     book.run(WEIGHT, "asked")
-    (cause,) = book.why()["causes"]
+    (cause, *_) = book.why()["causes"]  # the other is the counter in the layer's name
     assert (cause["kind"], cause["name"], cause["proof"]) == ("flag", "keras.config", "proved")
     assert "dtype_policy float32 → mixed_bfloat16" in cause["message"]
+
+
+def test_the_counter_in_the_names_of_layers_is_named(notebook):
+    """With the same seed, the numbers repeat and the layer has another name."""
+    book = notebook("keras")
+    book.run(SETUP)
+    asked = "%seed 42 -q\nlayer = keras.layers.Dense(2)\nlayer.build((None, 3))"
+    for _ in range(2):
+        book.run(asked, "asked")
+    (cause,) = book.why()["causes"]
+    assert (cause["kind"], cause["name"]) == ("flag", "keras.utils.clear_session")
+    assert "names of dense" in cause["message"]

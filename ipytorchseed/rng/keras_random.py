@@ -90,23 +90,25 @@ def _held() -> dict[str, Any]:
     return sys.modules[_GLOBALS].GLOBAL_STATE_TRACKER.__dict__  # type: ignore[no-any-return]
 
 
+# The beginning of the states of ``keras.random``, whose numbers are no count of draws.
+_PREFIX = b"keras"
+
+
 def _read() -> bytes:
     generator = _held().get(_GENERATOR)
-    numbers = [] if generator is None else _numbers(_read_generator(generator))
-    return json.dumps([_GENERATOR, *numbers]).encode()  # its numbers are no count of draws
+    return _PREFIX if generator is None else _PREFIX + _read_generator(generator)
 
 
 def _write(state: bytes) -> None:
-    held = _held()
-    name, *numbers = json.loads(state)
-    if name != _GENERATOR:
+    held, numbers = _held(), state.removeprefix(_PREFIX)
+    if state[: len(_PREFIX)] != _PREFIX:
         raise StateError(f"these {len(state)} bytes are no state of keras.random")
     if not numbers:
         held[_GENERATOR] = None  # Keras makes it when it first draws
     else:
         if held.get(_GENERATOR) is None:
-            held[_GENERATOR] = sys.modules["keras"].random.SeedGenerator(seed=numbers[0])
-        held[_GENERATOR].state.assign(numbers)
+            held[_GENERATOR] = sys.modules["keras"].random.SeedGenerator(seed=0)
+        _write_generator(held[_GENERATOR], numbers)
 
 
 def _seed(value: int) -> None:

@@ -41,7 +41,8 @@ class Setting(Struct, frozen=True):
         acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS``, ``RIGHTS`` or ``LOCAL_TIMES``.
         read: Returns its value as JSON values, given the package's module.
         restore: The call that sets it, with ``{}`` for its value, or for keyword arguments if it
-            has several values; empty if no single call does.
+            has several values; or one call for each of several values, with ``{name}`` and
+            ``{value}``; empty if no single call does.
         write: Sets it to JSON values, given the package's module; by default ``restore`` does.
         keep: Returns a function that restores it exactly, given the package's module; by default,
             or if it returns None, its value is read now and written later.
@@ -87,11 +88,14 @@ class Setting(Struct, frozen=True):
 
     def statement(self, before: Any, after: Any = None) -> str:  # JSON values
         """Return the statement that restores it; of several values, those that changed."""
-        given = repr(before)
-        if isinstance(before, dict):
-            moved = {n: each for n, each in before.items() if not after or after.get(n) != each}
-            given = ", ".join(f"{name}={each!r}" for name, each in moved.items())
         package = self.restore.partition(".")[0]
+        if not isinstance(before, dict):
+            return f"import {package}; {self.restore.format(repr(before))}"
+        moved = {n: each for n, each in before.items() if not after or after.get(n) != each}
+        if "{name}" in self.restore:
+            calls = [self.restore.format(name=n, value=repr(each)) for n, each in moved.items()]
+            return "; ".join([f"import {package}", *calls])
+        given = ", ".join(f"{name}={each!r}" for name, each in moved.items())
         return f"import {package}; {self.restore.format(given)}"
 
 
@@ -142,13 +146,6 @@ _OF_JAX = (
     "jax_default_dtype_bits", "jax_default_matmul_precision", "jax_default_prng_impl",
     "jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable",
 )  # fmt: skip
-_OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
-
-
-def _write_keras(keras: Any, values: Mapping[str, Any]) -> None:
-    """Set the dtypes and constants of Keras; the backend cannot be changed."""
-    for name in values.keys() - {"backend"}:
-        getattr(keras.config, f"set_{name}")(values[name])
 
 
 def _keep_sklearn(sklearn: Any) -> Undo:
@@ -181,6 +178,7 @@ SETTINGS: tuple[Setting, ...] = (
             lambda decimal: readers.read_attributes(
                 ("prec", "rounding", "Emin", "Emax"), decimal.getcontext()
             ),
+            "decimal.getcontext().{name} = {value}",
             write=lambda decimal, values: write_each(
                 partial(setattr, decimal.getcontext()), values
             ),
@@ -203,25 +201,24 @@ SETTINGS: tuple[Setting, ...] = (
             " number rounds differently."),
     Setting("jax.config", "jax", NUMBERS,
             lambda jax: readers.read_attributes(_OF_JAX, jax.config),
+            "jax.config.update('{name}', {value})",
             write=lambda jax, values: write_each(jax.config.update, values), source="https://docs.jax.dev/en/latest/config_options.html",
             why="JAX computes and draws random numbers in this precision and by this method."),
-    Setting("keras.config", "keras", NUMBERS,
-            lambda keras: {name: getattr(keras.config, name)() for name in _OF_KERAS},
-            write=_write_keras, source="https://keras.io/api/utils/config_utils/",
+    Setting("keras.config", "keras", NUMBERS, readers.read_keras,
+            "keras.config.set_{name}({value})", write=setters.write_keras,
+            source="https://keras.io/api/utils/config_utils/",
             why="New layers of Keras compute on this backend and in this precision."),
-    Setting("keras.src.backend.common.global_state", "keras.src.backend.common.global_state",
-            NUMBERS, readers.read_keras_state, through=frozenset({"keras"}),
-            keep=lambda module: keep_contents(module.GLOBAL_STATE_TRACKER.__dict__),
-            fits=_is_never,
-            source="https://keras.io/api/utils/config_utils/"),
+    Setting("keras.utils.clear_session", "keras", TEXT, readers.read_keras_names,
+            write=setters.write_keras_names, source="https://keras.io/api/utils/config_utils/"),
     Setting("pyro.get_param_store", "pyro", NUMBERS, readers.read_pyro, keep=setters.keep_pyro,
             fits=_is_never, digests="pyro's parameter store",
             source="https://docs.pyro.ai/en/stable/parameters.html"),
     Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, readers.read_accelerator,
+            write=lambda accelerate, _: accelerate.state.AcceleratorState._shared_state.clear(),  # noqa: SLF001 -- as read
             keep=lambda accelerate: keep_attributes(
                 accelerate.state.AcceleratorState, "_shared_state"
             ),
-            fits=_is_never,
+            fits=_is_empty,
             source="https://huggingface.co/docs/accelerate/package_reference/state"),
     Setting("mlflow.active_run", "mlflow.tracking.fluent", ERRORS, readers.read_mlflow,
             through=frozenset({"mlflow"}), fits=_is_never,

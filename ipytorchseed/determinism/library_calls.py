@@ -30,6 +30,7 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
         has: They are deterministic unless these arguments have these values.
         on: The classes of methods; empty for functions and classes.
         setter: The function that seeds the library's stream; empty if there is none.
+        observed: They count only if the library was observed to ask for entropy.
     """
 
     package: str
@@ -43,6 +44,7 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
     has: Mapping[str, Any] = {}
     on: tuple[str, ...] = ()
     setter: str = ""
+    observed: bool = False
 
     def varies(self, given: Mapping[str, Any]) -> bool:
         """Return whether a call with these arguments is nondeterministic."""

@@ -100,14 +100,10 @@ def read_blas(threadpoolctl: Any) -> int | str:
 
 
 def read_accelerator(accelerate: Any) -> dict[str, Any]:
-    """Return the state that every ``Accelerator`` of the process shares.
-
-    Raises:
-        KeyError: There is no ``Accelerator`` yet.
-    """
+    """Return the state that all ``Accelerator`` share; empty before the first."""
     held = accelerate.state.AcceleratorState._shared_state  # noqa: SLF001 -- asking makes it
     names = "_mixed_precision", "device", "distributed_type", "num_processes"
-    return plain_values({name.lstrip("_"): held[name] for name in names})
+    return plain_values({name.lstrip("_"): held[name] for name in names if name in held})
 
 
 def read_mlflow(fluent: Any) -> list[str]:
@@ -126,15 +122,27 @@ def _digest(tensor: Any) -> str:
     return xxh3_64_hexdigest(flat.view(sys.modules["torch"].uint8).numpy())
 
 
-def read_keras_state(module: Any) -> dict[str, Any]:
-    """Return the seed and the dtypes that Keras uses for all models of this thread."""
-    held = module.GLOBAL_STATE_TRACKER.__dict__
-    told = {name: held[name] for name in ("dtype_policy", "global_random_seed") if name in held}
-    generator = held.get("global_seed_generator")
-    if generator is not None:
-        state = sys.modules["keras"].ops.convert_to_numpy(generator.state.value)
-        told["global_seed_generator"] = state.tolist()
-    return plain_values(told)
+_OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
+
+
+def read_keras(keras: Any) -> dict[str, Any]:
+    """Return the dtypes and constants that Keras uses for new layers, and its backend."""
+    told = {name: getattr(keras.config, name)() for name in _OF_KERAS}
+    state = sys.modules.get("keras.src.backend.common.global_state")
+    policy = getattr(getattr(state, "GLOBAL_STATE_TRACKER", None), "dtype_policy", None)
+    return {**told, "dtype_policy": told["floatx"] if policy is None else policy.name}
+
+
+def keras_names() -> dict[str, int]:
+    """Return how many objects of each name Keras has named, as it counts them."""
+    state = sys.modules["keras.src.backend.common.global_state"]
+    found: dict[str, int] = state.GLOBAL_STATE_TRACKER.__dict__.get("object_name_uids", {})
+    return found
+
+
+def read_keras_names(_: object) -> dict[str, int]:
+    """Return the counters by which Keras names layers that have no name."""
+    return {f"names of {name}": count for name, count in keras_names().items()}
 
 
 # Prefixes of matplotlib's settings for windows, keys and animations.

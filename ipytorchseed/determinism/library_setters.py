@@ -26,9 +26,11 @@ from ipytorchseed.determinism.library_readers import (
     PICTURES,
     blas_libraries,
     formatter_traits,
+    keras_names,
     loggers,
     pandas_options,
     read_inline,
+    read_keras,
     read_rc,
 )
 
@@ -135,7 +137,12 @@ def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
         told = str(values.get(name, "")).split(", ")
         level = logging.getLevelName(told[0])
         logger.setLevel(level if type(level) is int else logging.NOTSET)
-        logger.handlers[:] = [h for h in logger.handlers if type(h).__name__ in told]
+        kept = []
+        for handler in logger.handlers:
+            if type(handler).__name__ in told:
+                told.remove(type(handler).__name__)
+                kept.append(handler)
+        logger.handlers[:] = kept
 
 
 def write_time_zone(_: object, value: Mapping[str, str]) -> None:
@@ -197,6 +204,21 @@ def write_blas(threadpoolctl: Any, count: int) -> None:
     """Set the threads of every BLAS library."""
     for each in blas_libraries(threadpoolctl):
         each.set_num_threads(count)
+
+
+def write_keras(keras: Any, values: Mapping[str, Any]) -> None:
+    """Set the dtypes and constants of Keras; the backend cannot be changed."""
+    now = read_keras(keras)
+    for name, value in values.items():
+        if name != "backend" and now.get(name) != value:
+            getattr(keras.config, f"set_{name}")(value)
+
+
+def write_keras_names(_: object, values: Mapping[str, int]) -> None:
+    """Set the counters by which Keras names layers."""
+    held = keras_names()
+    held.clear()
+    held.update({name.removeprefix("names of "): count for name, count in values.items()})
 
 
 def keep_pyro(pyro: Any) -> Undo:

@@ -244,6 +244,8 @@ def _is_shared(value: object, kind: type) -> bool:
         return name.endswith(_UNCHANGING)
     if home == "torch":
         return name == "layout"
+    if home == "xgboost.core":  # matrices of data
+        return name.endswith("DMatrix")
     return home.startswith(_INTERNAL) and not _is_module(value)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.fingerprint.arrays import series_of
 from ipytorchseed.fingerprint.builtin import class_of
 from ipytorchseed.fingerprint.memory import is_borrowed_image
 from ipytorchseed.fingerprint.objects import PARTS, write_object
-from ipytorchseed.fingerprint.scalars import join
+from ipytorchseed.fingerprint.scalars import join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -82,6 +83,49 @@ def write_polars_frame(value: Any, walk: Walk) -> Writing:
     if walk.top and len(columns) <= PARTS:
         parts |= {f"k:{name}": digest_of(token) for name, token in tokens}
     return Draft(content, "frame", f"DataFrame {shape}", parts)
+
+
+def write_jax_array(value: Any, walk: Walk) -> Writing:
+    """Write an array of JAX by its numbers, or as opaque if it is not on one CPU.
+
+    It waits for the numbers, which JAX may still compute. A view by DLPack leaves no reference to
+    the memory, which would keep JAX from reusing it.
+    """
+    made = anatomy(type(value))
+    name, shape = str(value.dtype), tuple(value.shape)
+    head = f"jax {name} {shape} {value.weak_type}".encode()
+    on_cpu = not value.is_deleted() and {each.platform for each in value.devices()} == {"cpu"}
+    if not (on_cpu and value.is_fully_addressable and len(value.devices()) == 1):
+        walk.mark_unseen(made.name)
+        return Draft(head, "opaque", f"{name} JAX array", opaque=True)
+    numpy = sys.modules["numpy"]
+    try:
+        plain = numpy.from_dlpack(value)
+    except (BufferError, RuntimeError):  # a dtype that numpy does not have, such as bfloat16
+        plain = numpy.asarray(value)
+    token = yield plain
+    content = head + token
+    if not walk.top:
+        return Draft(content, "array")
+    size = " x ".join(map(str, shape)) or "scalar"
+    parts = {"shape": size, "dtype": name}
+    return Draft(content, "array", f"{name} JAX array {size}", parts, series_of(plain))
+
+
+def write_jax_key(value: Any, walk: Walk) -> Writing:
+    """Write a random key of JAX by its method and numbers."""
+    held: dict[str, Any] = dict(anatomy(type(value)).attributes(value))
+    token = yield held["_base_array"]
+    method = text(str(held["_impl"].name))
+    draft = Draft(b"jax key" + method + token, "key")
+    if walk.top:
+        draft.summary, draft.parts = "JAX random key", {"key": digest_of(token)}
+    return draft
+
+
+def booster_rounds(value: Any) -> object:
+    """Return how many rounds a booster of XGBoost was trained."""
+    return class_of(value, "xgboost.core.Booster").num_boosted_rounds(value)
 
 
 def table_state(value: Any) -> object:

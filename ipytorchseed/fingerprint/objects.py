@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from typing import Any
 
 from ipytorchseed.fingerprint.derived import split
@@ -11,8 +12,12 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writer, Wr
 from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.patterns import lazy_pattern
 
-# Attributes or items listed one by one; for more, only the number.
-PARTS = 32
+# Items listed one by one, and attributes; for more, only the number.
+PARTS, _ATTRIBUTES = 32, 128
+
+# Objects inside an object that are searched for counters, counters that are parts of it, and the
+# most of one object: one with more holds settings.
+_SEARCHED, _COUNTERS, _OF_ONE = 256, 64, 16
 
 
 def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) -> Bytes:
@@ -35,7 +40,7 @@ def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) ->
 
 def attribute_parts(tokens: Tokens) -> dict[str, str]:
     """Return the content of each attribute as parts, if they are few."""
-    if len(tokens) > PARTS:
+    if len(tokens) > _ATTRIBUTES:
         return {"length": str(len(tokens))}
     return {f"a:{name}": digest_of(token) for name, token in tokens}
 
@@ -105,6 +110,25 @@ def state_writer(
     return write
 
 
+def _counters(items: Iterable[tuple[str, object]], walk: Walk) -> dict[str, str]:
+    """Return parts for integers of objects inside: ``a:state.global_step``."""
+    found, known = dict[str, str](), set[int]()
+    inner = deque(items)
+    while inner and len(known) < _SEARCHED and len(found) < _COUNTERS:
+        name, value = inner.popleft()
+        kind = type(value)
+        if id(kind) in LEAVES or id(value) in known or walk.writer(kind) not in BY_ATTRIBUTES:
+            continue
+        known.add(id(value))
+        held = anatomy(kind).attributes(value)
+        counts = [each for each in held if type(each[1]) is int]
+        if len(counts) <= _OF_ONE:
+            leaf = LEAVES[id(int)]
+            found |= {f"a:{name}.{key}": digest_of(leaf(it) or b"") for key, it in counts}
+        inner += [(f"{name}.{key}", each) for key, each in held if key != "__dict__"]
+    return found
+
+
 def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tuple[str, object]]:
     """Return items without some attributes, or some items of dictionaries."""
     outer = {name.partition(".")[0] for name in skip if "." in name}
@@ -153,6 +177,7 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         parts = attribute_parts(tokens)
         if write in _plain and len(tokens) <= PARTS:
             parts |= yield from inner_parts(items, walk)
+        parts |= _counters(items, walk)
         return Draft(content, word, summary, parts, opaque=hidden)
 
     BY_ATTRIBUTES.add(write)

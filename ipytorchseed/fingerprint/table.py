@@ -129,7 +129,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("namespace", functions.module_state, show=True), types.ModuleType),
     # Random numbers
     (builtin.write_generator_state, random.Random, "numpy.random:RandomState",
-     "numpy.random:Generator", "torch:Generator"),
+     "numpy.random:Generator", "torch:Generator", "keras.random:SeedGenerator"),
     (_state("rng", builtin.bits), "numpy.random:BitGenerator"),
     (_state("seed sequence", builtin.seeds), "numpy.random:SeedSequence"),
     # numpy
@@ -162,6 +162,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (libraries.write_polars_series, "polars:Series"),
     (libraries.write_polars_frame, "polars:DataFrame"),
     (libraries.write_image, "PIL.Image:Image"),
+    (libraries.write_jax_array, "jaxlib._jax:ArrayImpl", "jaxlib.xla_extension:ArrayImpl"),
+    (libraries.write_jax_key, "jax._src.random.prng:PRNGKeyArray", "jax._src.prng:PRNGKeyArray"),
     (_state("tree", libraries.tree_state), "sklearn.tree._tree:Tree"),
     (_state("tree", libraries.points_state), "scipy.spatial:cKDTree"),
     (_state("tree", libraries.neighbors_state), "sklearn.neighbors:KDTree",
@@ -226,6 +228,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "ctypes:py_object", "torch.jit:ScriptModule",
      "torch.utils.tensorboard.writer:SummaryWriter",
      "tensorboardX.writer:SummaryWriter", "ipytorchseed.notebook.rng_magic:Inspection"),
+    (_state("booster", libraries.booster_rounds, opaque=True), "xgboost.core:Booster"),
     (opaque.write_database, "sqlite3:Connection"),
     (_state("lock", opaque.lock_state, show=True, opaque=True), "_thread:LockType"),
 )  # fmt: skip

@@ -79,3 +79,9 @@ def _may_draw(action: str) -> bool:
         return False
     own = action.startswith(("numpy.", "random.", "torch."))
     return not own or _DRAWS.search(action) is not None
+
+
+def may_draw(action: str, library: str) -> bool:
+    """Return whether an action may draw from ``python``, ``numpy`` or ``torch``."""
+    root = action.partition(".")[0]
+    return _SOURCES.get(root) == library and _DRAWS.search(action) is not None

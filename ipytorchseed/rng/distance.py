@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng import mersenne, numpy_random, python_random, torch_random
+from ipytorchseed.rng import keras_random, mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 
 # The number of draws tried by default (some 20 ms).
@@ -29,13 +29,20 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
             return numpy_random.draws_between(before, after)
         except StateError:  # of a registered source
             return None
+    ends = [keras_random.locate(state) for state in (before, after)] if _is_list(before) else []
+    if ends and ends[0].seed == ends[1].seed is not None:
+        return _ahead(*ends)
     twisters = [_twister(state) for state in (before, after)]
     if twisters[0] is not None and twisters[1] is not None:
         return mersenne.distance(twisters[0], twisters[1], bound)
     first, last = (torch_random.locate(state, ()) for state in (before, after))
-    if first.seed != last.seed or first.draws is None or last.draws is None:
+    return _ahead(first, last) if first.seed == last.seed else None
+
+
+def _ahead(first: Position, last: Position) -> int | None:
+    if first.draws is None or last.draws is None or last.draws < first.draws:
         return None
-    return last.draws - first.draws if last.draws >= first.draws else None
+    return last.draws - first.draws
 
 
 def same_stream(one: bytes, other: bytes, bound: int) -> bool:
@@ -88,6 +95,8 @@ def is_of_ours(state: bytes) -> bool:
 
 def locate_state(state: bytes) -> Position:
     """Find the seed and draws of a state whose size alone shows its kind."""
+    if _is_list(state):
+        return keras_random.locate(state)
     if len(state) != mersenne.SIZE:
         return UNKNOWN if _is_json(state) else torch_random.locate(state, ())
     placed = numpy_random.locate_legacy(state, ())
@@ -100,6 +109,11 @@ def _is_json(state: bytes) -> bool:
     Other states may begin with any byte.
     """
     return state[:2] == b'{"' and len(state) not in _SIZES
+
+
+def _is_list(state: bytes) -> bool:
+    """Return whether a state may be of a seed generator of Keras."""
+    return state[:1] == b"[" and len(state) not in _SIZES
 
 
 def _twister(state: bytes) -> mersenne.Twister | None:

@@ -9,16 +9,24 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.introspection.anatomy import attributes, module_of_class
+from ipytorchseed.introspection.anatomy import (
+    attributes,
+    find_member,
+    module_of_class,
+    mro,
+    own,
+    per_object,
+)
 from ipytorchseed.introspection.ownership import may_be_local
 from ipytorchseed.introspection.values import is_scalar, shell_name
-from ipytorchseed.rng import numpy_random, python_random, torch_random
+from ipytorchseed.rng import keras_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import Kind, digest
@@ -34,7 +42,10 @@ _MOST = 20_000
 
 
 # The types of generators that users make.
-KINDS = (python_random.KIND, numpy_random.LEGACY, numpy_random.KIND, torch_random.KIND)
+KINDS = (
+    python_random.KIND, numpy_random.LEGACY, numpy_random.KIND, torch_random.KIND,
+    keras_random.KIND,
+)  # fmt: skip
 
 # The seed last derived for each generator, by name: a hint for finding its position.
 _derived: dict[str, int] = {}
@@ -147,10 +158,15 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     return list(entries.values())
 
 
+# Libraries whose objects hold generators that users made: a loader's of torch.
+_PASS_ON = frozenset({"numpy", "torch"})
+
+
 def _library(holder: str, kind: Kind) -> str:
     """Return the package of the module that defines the holder of a generator."""
     package = holder.partition(".")[0]
-    own = package in ("", kind.module.partition(".")[0]) or package in sys.stdlib_module_names
+    passed = package in _PASS_ON and package == kind.module.partition(".")[0]
+    own = not package or passed or package in sys.stdlib_module_names
     return "" if own or may_be_local(holder) else package
 
 
@@ -238,5 +254,35 @@ def _held(name: str, value: Any) -> Iterator[tuple[str, object]]:
             for index, item in enumerate([*base.__iter__(value)]):
                 yield f"{name}[{index}]", item
     if not issubclass(kind, (type, ModuleType)) and module_of_class(kind) not in _CLOSED_MODULES:
-        for attribute, item in attributes(value):
-            yield f"{name}.{attribute}", item
+        for attribute, item in [*attributes(value), *_shared(value)]:
+            yield f"{name}.{_public(kind, attribute)}", item
+
+
+def _shared(value: Any) -> Iterator[tuple[str, object]]:
+    """Yield the generators that an object has from its class."""
+    kind = type(value)
+    if names := _shared_of(kind):
+        held = dict(attributes(value))
+        yield from ((name, find_member(kind, name)) for name in names if name not in held)
+
+
+def _shared_generators(kind: type) -> tuple[str, ...]:
+    """Return the names of generators that objects of a library's class share."""
+    if may_be_local(module_of_class(kind)):
+        return ()
+    types, names = tuple(made for made, _ in _types()), dict.fromkeys(chain(*map(own, mro(kind))))
+    return tuple(name for name in names if isinstance(find_member(kind, name), types))
+
+
+# The same, found once for each class.
+_shared_of = per_object(_shared_generators)
+
+
+def _public(kind: type, attribute: str) -> str:
+    """Return the property by which users reach an attribute, or the attribute.
+
+    It is ``np_random`` for ``_np_random``. Only libraries are known to keep this convention.
+    """
+    public = attribute.lstrip("_")
+    is_property = public != attribute and isinstance(find_member(kind, public), property)
+    return public if is_property and not may_be_local(module_of_class(kind)) else attribute

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from ipytorchseed.errors import StateError
+from ipytorchseed.rng import keras_random
 from ipytorchseed.rng.mersenne import Twister, locate
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.source import Library, Source
@@ -104,5 +105,6 @@ def _unreadable(name: str) -> Library:
 
 LIBRARIES: tuple[Library, ...] = (
     Library("numba", "numba._helperlib", lambda: _seed_numba, lambda: _NUMBA),
+    keras_random.LIBRARY,
     *map(_unreadable, _SETTERS),
 )

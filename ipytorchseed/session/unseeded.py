@@ -110,6 +110,9 @@ def _import_name(module: str, name: str) -> str:
     """Return the dotted name of a function in the outermost package that has it."""
     first, parts = name.partition(".")[0], module.split(".")
     held = imported(module, first)
-    outer = (".".join(parts[:count]) for count in range(1, len(parts)))
-    offers = (each for each in outer if held is not None and imported(each, first) is held)
+    outer = [".".join(parts[:count]) for count in range(1, len(parts))]
+    public = ".".join(part.lstrip("_") for part in parts)  # ``scipy.stats.qmc``
+    offers = (
+        each for each in (*outer, public) if held is not None and imported(each, first) is held
+    )
     return f"{next(offers, module)}.{name}".removesuffix(".__init__")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec import Struct
 from ipytorchseed.fingerprint.value import DATABASE, PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, is_program
+from ipytorchseed.reads.entropy import CLOCKS, ENTROPY, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import reloads, run_phrase, run_word
@@ -297,6 +297,8 @@ class _Planner:
         leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # they do not affect what it makes
         asked = [name for name in maker.nondeterministic_calls if name not in leave_alone]
         entropy = [name for name in asked if not is_program(name)]
+        if _seeds_only(maker, entropy):  # their states are restored
+            entropy = []
         asks = f"{self._name(maker)} has to run again, and asks {entropy[0]}" if entropy else ""
         refusal = asks or self._refusal(maker)
         return not refusal or self._block(refusal)
@@ -345,6 +347,17 @@ def _are_alike(run: Run, other: Run) -> bool:
         same(value, other.reads[name]) for name, value in run.reads.items()
     )
     return run.id == other.id or (run.code == other.code and reads and run.before == other.before)
+
+
+def _seeds_only(maker: Run, entropy: Collection[str]) -> bool:
+    """Return whether a run used entropy only to seed generators of libraries.
+
+    As far as we know: their states are recorded.
+    """
+    kept = maker.generators.keys() & maker.after.keys() - maker.before.keys()
+    return ENTROPY.keys().isdisjoint(entropy) and any(
+        " in " in maker.generators[name] for name in kept
+    )
 
 
 def _not_digested(value: Fingerprint) -> tuple[str | None, ...]:

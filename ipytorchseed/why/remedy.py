@@ -87,7 +87,9 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
     found += [root.fix for root in roots if root.fix and root.fix not in found]
     for root in roots:
         if root.kind == "rng" and root.name in run.generators:
-            found.append(f"seed `{root.name}` in the cell that draws from it")
+            is_librarys = " in " in run.generators[root.name]
+            seed = f"seed `{root.name}` in the cell that draws from it"
+            found.append("%seed 42 --generators" if is_librarys else seed)
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
     carried = [

@@ -179,7 +179,8 @@ def _model_changes(after: Fingerprint, parts: _Parts) -> list[str]:
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             which = f" ({moved[0][2:]})" if len(moved) == 1 < every else ""
-            said.append(f"changed {len(moved)} of {many(every, noun)}{which}")
+            count = min(len(moved), every)  # all of them may have other names
+            said.append(f"changed {count} of {many(every, noun)}{which}")
     whole = [f"changed {noun}" for part, noun in _WHOLE_PARTS.items() if parts.pop(part, None)]
     return said + (groups or whole)
 
@@ -201,7 +202,8 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
         said.insert(0, _count(parts, "length", "item", verbs) or f"length {was} → {now}")
     attributes = {part[2:]: pair for part, pair in parts.items() if part[:2] == "a:"}
     counts = [name for name, pair in attributes.items() if _step(pair)]
-    names = _innermost([name for name in attributes if name[:1] != "_"]) or counts
+    public = [name for name in attributes if name[:1] != "_" and "._" not in name]
+    names = _innermost(public or counts)
     names.sort(key=lambda name: name not in counts)
     if names:
         shown = [f"{_attribute(name)}{_step(attributes[name])}" for name in names]

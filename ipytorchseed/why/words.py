@@ -61,6 +61,7 @@ _SOURCES = {
     "python": ("Python's `random`", "Python's random stream"),
     "numpy": ("numpy", "numpy's random stream"),
     "torch.cpu": ("torch", "torch's random stream"),
+    "keras": ("Keras", "Keras's random stream"),
     "numba": ("numba", "numba's random stream"),
     "numba.python": ("numba's `random`", "the random stream of numba's `random`"),
 }

@@ -141,17 +141,21 @@ def test_the_threads_of_blas_are_told_and_put_back():
     assert not setting.can_be("1, 2")
 
 
-def test_what_accelerators_share_is_told_once_there_is_one():
-    """Before, there is nothing to compare."""
+def test_what_accelerators_share_is_told_and_put_back():
+    """Before the first one, it is empty, and can be made so again."""
     setting = BY_NAME["accelerate.state.AcceleratorState"]
     undo = setting.keep(accelerate)
     held = accelerate.state.AcceleratorState._shared_state
     try:
         held.clear()
-        assert setting.name not in read_libraries(["accelerate"])
+        assert read_libraries(["accelerate"])[setting.name] == {}
         held |= {"_mixed_precision": "no", "device": "cpu", "distributed_type": "NO"}
         held["num_processes"] = 1
         told = read_libraries(["accelerate"])[setting.name]
         assert (told["mixed_precision"], told["device"]) == ("no", "cpu")
+        assert setting.can_be({})
+        assert not setting.can_be(told)
+        setting.set({})
+        assert held == {}
     finally:
         undo()

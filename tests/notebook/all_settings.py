@@ -128,7 +128,7 @@ FIXED = {
             "accelerate.state.AcceleratorState",
             "jax.config",
             "keras.config",
-            "keras.src.backend.common.global_state",
+            "keras.utils.clear_session",
             "mlflow.active_run",
             "pyro.get_param_store",
         ),

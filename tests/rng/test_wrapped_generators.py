@@ -42,3 +42,33 @@ def test_wrappers_of_each_other_end(wrapper):
     env = wrapper(None)
     env.env = wrapper(env)
     assert find_generators({"env": env}) == []
+
+
+class Noise:
+    """A class of a library, whose objects share a generator."""
+
+    R = random.Random(1)
+
+    def __init__(self):
+        self._rng = random.Random(2)
+
+    @property
+    def rng(self):
+        """The generator, as users reach it."""
+        return self._rng
+
+
+def test_what_users_reach_by_a_property_or_the_class_is_named_so(monkeypatch):
+    """In libraries. An object may have another generator than its class."""
+    monkeypatch.setattr(Noise, "__module__", "json")
+    noise, other = Noise(), Noise()
+    other.R = random.Random(3)
+    found = find_generators({"noise": noise, "other": other})
+    assert [each.name for each in found] == ["noise.rng", "noise.R", "other.rng", "other.R"]
+    assert found[1].object is Noise.R
+
+
+def test_private_attributes_of_the_users_objects_keep_their_names():
+    """Their properties may return anything. What the class has is not the object's."""
+    own = type("Own", (Noise,), {"__module__": __name__})()
+    assert [each.name for each in find_generators({"own": own})] == ["own._rng"]

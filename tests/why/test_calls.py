@@ -147,3 +147,34 @@ def test_other_causes_come_first():
 def test_nothing_is_named_for_a_package_that_the_cell_does_not_use():
     """Of the same text."""
     assert named("out = umap.UMAP().fit(x)", package="torch") == []
+
+
+@pytest.mark.parametrize(
+    ("asks", "source", "fix"),
+    [
+        (
+            "gymnasium.spaces.Discrete.sample",
+            "env.reset()\nout = env.action_space.sample()",
+            "env.action_space.seed(42)",
+        ),
+        ("gymnasium.Env.reset", "out, _ = env.reset()", "env.reset(..., seed=42)"),
+        ("albumentations.BasicTransform", "out = A.Compose([])", "A.Compose(..., seed=42)"),
+        ("albumentations.BasicTransform", "out = A.Flip()", ""),
+    ],
+)
+def test_a_call_without_a_seed_is_named_if_its_library_asked_for_entropy(asks, source, fix):
+    """Not otherwise: its generator may have been seeded before."""
+    package = asks.partition(".")[0]
+    (cause,) = asked(source, package=package, nondeterministic_calls={asks: True}).causes
+    assert (cause.kind, cause.fix) == ("entropy", fix)
+    assert named(source, package=package) == []
+
+
+def test_the_cell_that_made_a_sampler_without_a_seed_is_found():
+    """The library seeds it when a later cell first uses it."""
+    made = run(2, "study = optuna.create_study()")
+    calls = {"optuna.Trial.suggest_float": True}
+    (cause,) = asked(
+        "study.optimize(f)", made, package="optuna", nondeterministic_calls=calls
+    ).causes
+    assert cause.name == "optuna.create_study"

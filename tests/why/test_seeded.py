@@ -123,3 +123,25 @@ def test_a_generator_is_named_with_the_library_whose_object_holds_it():
     assert [each.message for each in told.causes] == [
         "optuna's `study._rng` had moved on: In[1] took 1 number from it"
     ]
+
+
+def test_a_source_that_both_runs_leave_alike_may_be_the_cause():
+    """A library reseeds it after the cell drew: the later run ends where it began."""
+
+    class Seeded(_FewDraws):
+        def position(self, _name, digest):
+            return Position(7, 0) if digest == "7" else super().position(_name, digest)
+
+        def draws(self, _before, _after):
+            return None
+
+        def leads(self, *_):
+            return False
+
+    runs = [
+        run(n, "out = train()", writes={"out": number(n)}, before={"python": begin},
+            after={"python": "7"})
+        for n, begin in ((1, "3"), (2, "7"))
+    ]  # fmt: skip
+    (cause,) = explain(runs[1], runs[0], runs[:1], Seeded(runs)).causes
+    assert (cause.kind, cause.name) == ("rng", "python")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ipytorchseed.why.explain import explain
 from tests.render.explanations import States, number, run, value
 
@@ -34,6 +36,16 @@ def test_one_that_another_cell_used_may_be_the_cause():
     told = asked("out = lib.query(db)", run(3, "lib.insert(db, 1)", reads={"db": HANDLE}))
     assert [(cause.kind, cause.name) for cause in told.causes] == [("input", "db")]
     assert told.causes[0].message.endswith("In[3] used it")
+
+
+def test_one_that_the_cell_makes_from_itself_may_be_the_cause():
+    """It continues from what its earlier run left, which no experiment can tell."""
+    handles = {"reads": {"db": HANDLE}, "writes": {"db": HANDLE, "out": number(1)}}
+    first, last = (run(n, "db, out = lib.next(db)", **handles) for n in (2, 9))
+    last = replace(last, writes={"db": HANDLE, "out": number(2)})
+    (cause,) = explain(last, first, [first], States([first, last])).causes
+    assert (cause.kind, cause.name) == ("input", "db")
+    assert cause.message.endswith("`db` cannot be inspected; In[2] made it again")
 
 
 def test_native_code_is_named():

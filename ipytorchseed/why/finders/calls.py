@@ -22,7 +22,8 @@ def find_calls(evidence: Evidence) -> Iterator[Cleared]:
     """
     if evidence.two_cells or not evidence.changed:
         return
-    rows = [row for row in known_calls().calls if evidence.uses(row.package)]
+    known = [row for row in known_calls().calls if not row.observed]
+    rows = [row for row in known if evidence.uses(row.package)]
     runs = _runs(evidence) if rows else []
     for row in rows:
         seeds = (action for run in runs for action in run.actions if row.setter in action)
@@ -32,11 +33,34 @@ def find_calls(evidence: Evidence) -> Iterator[Cleared]:
             call = next(_calls(evidence, row, name, runs), None)
             if call is None:
                 continue
-            title = f"{row.package}.{name}"
-            called = call.name or title
-            fix = f"{called}(..., {row.fix})" if "=" in row.fix else row.fix
-            cause = Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
-            yield unless_others(cause, is_tested=True)
+            yield unless_others(_cause(row, name, call), is_tested=True)
+
+
+def find_seeder(evidence: Evidence, asked: str) -> Cause | None:
+    """Find the call in a cell that made a library ask for entropy.
+
+    Args:
+        evidence: The evidence.
+        asked: The function of the library that was observed to ask.
+    """
+    package, _, function = asked.rpartition(".")
+    rows = [row for row in known_calls().calls if row.observed]
+    rows = [row for row in rows if row.package == package.partition(".")[0]]
+    names = [(row, name, name.rpartition(".")[2]) for row in rows for name in row.names]
+    names = [each for each in names if each[2] == function] or names
+    runs = [evidence.run, *(run for run in evidence.latest if run.kernel == evidence.run.kernel)]
+    for call in (call for run in runs for call in evidence.states.written(run).calls):
+        for row, name, tail in names:
+            if call.tail == tail and call.given is not None and row.varies(call.given):
+                return _cause(row, name, call)
+    return None
+
+
+def _cause(row: Row, name: str, call: Call) -> Cause:
+    title = f"{row.package}.{name}"
+    called = call.name or title
+    fix = f"{called}(..., {row.fix})" if row.fix.partition("=")[0].isidentifier() else row.fix
+    return Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
 
 
 def _runs(evidence: Evidence) -> list[Run]:

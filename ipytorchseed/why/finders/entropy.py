@@ -17,6 +17,7 @@ from ipytorchseed.reads.entropy import (
 )
 from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Cause, Change, Cleared, unless_others
+from ipytorchseed.why.finders.calls import find_seeder
 
 _OF_THE_MOMENT = STANDS.keys() | PERSONS.keys() | {ADDRESS}
 
@@ -57,6 +58,7 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
             continue  # values unknown
         fix = _FIX.get(name, "torch.zeros" if name in MEMORY else "")
         cause = Cause("entropy", name, sentence(name), fix=fix)
+        cause = find_seeder(evidence, name) or cause
         measures = not (is_used or then[name])
         rarely = measures or name in _OF_THE_MOMENT or name in MEMORY
         yield unless_others(cause) if rarely else cause

@@ -90,6 +90,8 @@ def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, aft
     """
     differ = evidence.against.after.get(name) != evidence.run.after.get(name)
     early = may_draw_first(evidence.run.actions, name)
+    # A library may set it after the cell has drawn from it.
+    early |= reason == _BY_ITSELF and not may_set_state(evidence.run.actions, name)
     if early or (differ and not drew_more(evidence, name)):
         return Cleared("rng", name, reason, rng_cause(evidence, name, before, after))
     return Cleared("rng", name, reason)
@@ -112,7 +114,12 @@ def _drawn_once(evidence: Evidence, name: str) -> str:
     """
     drew = [run for run in evidence.both if _moved(run, name)]
     known = all(name in run.before for run in evidence.both)
-    return f"only {evidence.name(drew[0])} drew from it" if known and len(drew) == 1 else ""
+    if not known or len(drew) != 1:
+        return ""
+    alike = evidence.against.after.get(name) == evidence.run.after.get(name)
+    if alike and _leaves(evidence, drew[0], name):
+        return ""  # both may have set it to the same state
+    return f"only {evidence.name(drew[0])} drew from it"
 
 
 def _reseeded(evidence: Evidence, name: str) -> str:

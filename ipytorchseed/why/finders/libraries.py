@@ -75,5 +75,11 @@ def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
     pairs = {n: (before.get(n, "unset"), after.get(n, "unset")) for n in sorted(before | after)}
-    said = [f"{name} {was} → {now}" for name, (was, now) in pairs.items() if was != now]
+    said = [_say(name, was, now) for name, (was, now) in pairs.items() if was != now]
     return first_of(said, _TOLD)
+
+
+def _say(name: str, was: object, now: object) -> str:
+    """Describe the change of one value, with a colon if words would run together."""
+    step = f"{was} → {now}"
+    return f"{name}: {step}" if " " in f"{name}{was}{now}" else f"{name} {step}"

@@ -12,6 +12,7 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, does
 from ipytorchseed.why.explanation import Blame, Cause
+from ipytorchseed.why.finders.drawers import say_inside
 from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
 # Run before the cell, it makes an unseeded source repeat.
@@ -163,7 +164,8 @@ def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int
     took, stream = f"{who} took {many(taken, 'number')} from", stream_of(name)
     if seeds:
         return f"{took} {stream} between the seed and this cell"
-    return f"{stream} had moved on: {took} it"
+    inside = {say_inside(each.run, name) for each in drew if each.run is not None}
+    return f"{stream} had moved on: {took} it{inside.pop() if len(inside) == 1 else ''}"
 
 
 def _describe(evidence: Evidence, blame: Sequence[Blame], it: str = "it") -> str:

@@ -26,7 +26,9 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
         users = users[users.index(bound[-1]) :] if bound else users
         blame = tuple(Blame(run, MADE if run in bound else _USED) for run in users[-_TOLD:])
         if all(run.cell == evidence.run.cell for run in users):
-            blame = _wrote_behind(evidence, name)  # only the cell used it, as it did in both runs
+            # Only the cell used it, as it did in both runs; it may have made it from itself.
+            own = tuple(Blame(run, MADE) for run in bound[-1:])
+            blame = own or _wrote_behind(evidence, name)
         if blame:
             used = [each for each in blame if each.how == _USED]
             who = evidence.doings([each for each in blame if each.how != _USED])

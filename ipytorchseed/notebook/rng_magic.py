@@ -67,7 +67,7 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
             display(table)
         return
     if expect:
-        raise click.UsageError("--expect goes with --ranks")
+        raise click.UsageError("--expect needs --ranks")
     if as_json:
         flags = assess().flags if has_torch() else None
         click.echo(rng_json(state.generators(), flags))

@@ -101,7 +101,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     """
     state = target[0]
     if yes and not prove:
-        raise click.UsageError("--yes goes with --prove")
+        raise click.UsageError("--yes needs --prove")
     session = state.session
     if what in _SWITCH:
         state.options.explain_on_change = _SWITCH[what]
@@ -110,7 +110,9 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         return
     if what == _ALL:
         if against is not None or prove is not None:
-            message = "`all` goes with --json only: it compares each cell's last two runs"
+            message = (
+                "`%why all` accepts no option except --json: it compares each cell's last two runs"
+            )
             raise click.UsageError(message)
         notebook = NotebookView(*why_all(session), session.kernel)
         click.echo(notebook.to_json()) if as_json else display(notebook)

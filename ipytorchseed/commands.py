@@ -53,15 +53,15 @@ def in_json(what: str = "it") -> Callable[[F], F]:
     return flag("--json as_json", f"Print {what} as a line of JSON.")
 
 
-def says(function: Callable[..., str]) -> Callable[..., None]:
-    """Declare ``--quiet``, and print what a command returns unless that is given."""
+def says(function: Callable[..., str]) -> Callable[..., str | None]:
+    """Declare ``--quiet``, with which a magic's command does not return what it says."""
 
     @flag("-q --quiet", "Print nothing.")
+    @click.pass_obj
     @wraps(function)
-    def command(*args: Any, quiet: bool, **given: Any) -> None:
+    def command(*args: Any, quiet: bool, **given: Any) -> str | None:
         said = function(*args, **given)
-        if not quiet:
-            click.echo(said)
+        return None if quiet else said
 
     return command
 
@@ -72,6 +72,7 @@ expect: Callable[[F], F] = option(
     "What a source should be in all ranks; more than once for several.",
     nargs=2,
     multiple=True,
+    callback=lambda _, __, wishes: {source: wish for wish, source in wishes},
 )
 
 
@@ -183,13 +184,6 @@ class Words(click.Group):
             known = {**without_dashes(self), **{name: name for name in self.commands}}
             ctx.fail(f"No such command {name!r}{did_you_mean(name, known)}")
         return super().resolve_command(ctx, args)
-
-
-def examples(*lines: tuple[str, str]) -> str:
-    """Return example lines and their effects for the end of a help text."""
-    width = max(len(line) for line, _ in lines) + 2
-    shown = "\n".join(f"  {line:<{width}}{what}" for line, what in lines)
-    return f"\b\nExamples:\n{shown}"  # click leaves what follows a \\b as it is
 
 
 def without_dashes(command: click.Command) -> dict[str, str]:

@@ -17,7 +17,8 @@ from ipytorchseed.patterns import lazy_pattern
 # ``9`` for ``In[9]``, ``#17`` for the ledger's run 17.
 RunWord = Annotated[str, Meta(pattern=r"\A#?[0-9]{1,15}\Z")]
 
-_RUN = lazy_pattern(r"(?:In\[([0-9]{1,15})\]|(#?[0-9]{1,15}))\Z")
+# The name of a run. Its number is in one of two groups, the second with the ledger's ``#``.
+RUN = lazy_pattern(r"(?:In\[([0-9]{1,15})\]|(#?[0-9]{1,15}))\Z")
 # Cell ids of notebook files (nbformat 4.5) that do not begin with a dash.
 _CELL = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
@@ -97,7 +98,7 @@ def run_word(text: str) -> RunWord:
     Raises:
         LookupFailure: The text does not name a run.
     """
-    found = _RUN.match(text.strip())
+    found = RUN.match(text.strip())
     if found is None:
         raise LookupFailure(f"{quoted(text)} names no run: give 9 for In[9], or #17")
     return found[1] or found[2]
@@ -115,7 +116,7 @@ def why(what: str, against: str, *, prove: bool = False) -> Why:
         LookupFailure: One of them is none of these.
     """
     what, earlier = what.strip(), run_word(against) if against.strip() else None
-    if _RUN.match(what):
+    if RUN.match(what):
         return Why(run=run_word(what), against=earlier, prove=prove)
     is_name = len(what) <= _MOST and what.isidentifier()
     if what and not (is_name or _CELL.match(what)):

@@ -16,7 +16,8 @@ from msgspec.json import decode
 from ipytorchseed import __version__
 from ipytorchseed.commands import Whole, Words, option
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.render.text import draw_table, visible
+from ipytorchseed.render.table import TableView
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     from jupyter_client.kernelspec import KernelSpecManager
@@ -125,17 +126,14 @@ def list_() -> None:
     if not ours:
         click.echo("no kernel of ours is installed; ipytorchseed kernel install makes one")
         return
-    columns: dict[str, dict[str, Any]] = {
-        "Name": {"no_wrap": True},
-        "Starts with": {"overflow": "fold"},
-        "Python": {"overflow": "fold"},
-    }
-    rows = []
+    table = TableView()
+    table.columns = ("Name", "whole"), ("Starts with", ""), ("Python", "")
+    table.rows = rows = []
     for name, spec in ours.items():
         variables = [f"{variable}={value}" for variable, value in spec.env.items()] or [""]
         rows.append([name, variables[0], "".join(spec.argv[:1])])
         rows += [["", variable, ""] for variable in variables[1:]]
-    click.echo(draw_table("", columns, rows))
+    click.echo(table.text())
 
 
 @kernel.command()

@@ -15,7 +15,7 @@ _DIFFER = 1
 @click.argument("folder", metavar="FOLDER", type=Place())
 @expect
 @in_json()
-def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) -> None:
+def ranks(folder: str, expect: dict[str, str], *, as_json: bool) -> None:
     """Name the rank that diverged first, the step, and what differs.
 
     FOLDER is the folder to which its.ranks.watch(model) wrote in each rank. Exits with 0 if all
@@ -23,6 +23,6 @@ def ranks(folder: str, expect: tuple[tuple[str, str], ...], *, as_json: bool) ->
     """
     from ipytorchseed.ranks.comparing import read
 
-    view = read(folder, expect={source: wish for wish, source in expect})
+    view = read(folder, expect=expect)
     click.echo(view.to_json() if as_json else view.text())
     sys.exit(0 if view.alike else _DIFFER)

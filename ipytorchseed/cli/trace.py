@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ipytorchseed.cli.files import is_page
-from ipytorchseed.commands import Number, Place, UnreadableError, Words, in_json, option, written
+from ipytorchseed.commands import Number, Place, Words, in_json, option, written
 
 
 @click.group(cls=Words)
@@ -51,8 +51,5 @@ def diff(  # noqa: PLR0913 -- click passes each option by its name
     view = TraceView(found)
     click.echo(view.to_json() if as_json else view.text())
     if html is not None:
-        try:
-            html.write_text(view.html(), encoding="utf-8")
-        except OSError as error:
-            raise UnreadableError(f"{html} cannot be written: {error.strerror}") from None
+        html.write_text(view.html(), encoding="utf-8")
     ctx.exit(0 if found.equal else 1)

@@ -9,6 +9,7 @@ from typing import Any
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.magic import as_word
+from ipytorchseed.notebook.replay import Replays
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.inspection import Model
 from ipytorchseed.render.replay import say_outside
@@ -122,7 +123,7 @@ def _question(state: State, wish: Mapping[str, Any]) -> str:
         taken = name in session.ledger.saves(session.notebook)
         return f"Something is saved as {name!r}. Replace it?" if taken else ""
     if wish.get("what") == "replay" and state.options.tracking:
-        plan = state.replays.plan(_run(state, int(wish["run"])))
+        plan = state.part(Replays).plan(_run(state, int(wish["run"])))
         outside = say_outside(plan, session.kernel)
         return f"{outside}. Run that again?" if outside else ""
     if wish.get("what") in ("replay", "undo-replay"):

@@ -29,7 +29,7 @@ _GLANCE = 32
 _LOOKED_BACK = 200
 
 
-class Filter(Struct, frozen=True):
+class Filter(Struct, frozen=True, rename={"everything": "all"}):
     """Which runs to show.
 
     Attributes:

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
+
 from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
 from ipytorchseed.inspector.inspector import Inspector, Present
 from ipytorchseed.ledger.records import UNDONE, Run
-from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run
+from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, run_named
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.why_magic import run_named
 from ipytorchseed.render.inspection import (
     Model,
     chip_model,
@@ -191,12 +192,7 @@ class MessageHandler:
 
     def _find(self, question: Mapping[str, Any]) -> Model:
         history = self._here()
-        wanted = Filter(
-            str(question.get("text", "")),
-            str(question.get("source", "")),
-            bool(question.get("changed")),
-            bool(question.get("all")),
-        )
+        wanted = msgspec.convert(question, Filter)
         low = max(0, int(question.get("low", 0)))
         high = min(int(question.get("high", len(history))), len(history))
         places, reached = history.find(wanted, low, high)

@@ -9,37 +9,23 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from IPython.display import JSON
+
 from ipytorchseed import questions
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
 from ipytorchseed.notebook.extension import running
-from ipytorchseed.notebook.replay_magic import find_plan
+from ipytorchseed.notebook.lookup import own_run
+from ipytorchseed.notebook.replay import find_plan
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.why_magic import explain_asked, own_run
+from ipytorchseed.notebook.why_magic import explain_asked
 from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.render.replay import PlanView
 from ipytorchseed.why.evidence import run_word
 from ipytorchseed.why.explanation import Explanation
 
 
-class Answer:
-    """JSON values that IPython sends to the caller.
-
-    Args:
-        told: The values.
-    """
-
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._told = told
-
-    def __repr__(self) -> str:
-        return "<Answer>"
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        return {"application/json": self._told}
-
-
-def answer(text: str) -> Answer:
-    """Answer a question.
+def answer(text: str) -> JSON:
+    """Answer a question, as JSON values that IPython sends to the caller.
 
     Args:
         text: The question as JSON, as ``questions.expression`` writes it.
@@ -51,7 +37,7 @@ def answer(text: str) -> Answer:
         told = _answer(state, questions.decode(text))
     except IPyTorchSeedError as error:
         told = {"error": str(error)}
-    return Answer(told)
+    return JSON(told)
 
 
 def _answer(state: State, question: questions.Question) -> dict[str, Any]:

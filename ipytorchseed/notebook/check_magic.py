@@ -2,51 +2,161 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import sys
 import tempfile
+import threading
+import time
+import uuid
+from contextlib import suppress
 from pathlib import Path
+from typing import IO, Any
 
 import click
+import msgspec
 from IPython.display import display
 
 from ipytorchseed.checking.background import Request
-from ipytorchseed.commands import examples, flag, in_json
+from ipytorchseed.commands import flag, in_json
 from ipytorchseed.errors import UncheckableError
-from ipytorchseed.notebook.fresh import FreshRun
-from ipytorchseed.notebook.state import Target
+from ipytorchseed.notebook.state import State
+from ipytorchseed.reads.own_lines import MARK
 from ipytorchseed.render.notebook_check import Fresh, NotebookCheckView
 from ipytorchseed.session.identity import FileCell, saved_cells
 from ipytorchseed.session.restart import Restart
 from ipytorchseed.why.words import first_of
 
+# Seconds between two updates of the display.
+_EVERY = 0.3
+
+
+# The metadata of what is displayed.
+_OURS = {MARK: {"what": "check"}}
+
 _NO_FILE = "The notebook's file is not known here: only this kernel was looked at."
 
 
-@click.command(
-    epilog=examples(
-        ("%check", "before you share the notebook"),
-        ("%check --now", "at once, without a fresh kernel"),
-        ("%check stop", "end the fresh run"),
-    )
-)
+class FreshRun:
+    """Runs the notebook's file in a separate process, and shows progress and result.
+
+    Args:
+        state: The state of the extension.
+        view: What is shown; it receives the results.
+        request: What to run.
+    """
+
+    def __init__(self, state: State, view: NotebookCheckView, request: Request) -> None:
+        self._state, self._view, self._request = state, view, request
+        self._process: subprocess.Popen[bytes] | None = None
+        self._button: Any = None
+        self._ident = uuid.uuid4().hex
+        self._shown = 0.0
+
+    def begin(self) -> None:
+        """Show what is known, and start the run once this cell has ended."""
+        self._view.fresh.progress = "A fresh kernel starts …"
+        self._show()
+        if self._state.make_button is not None:
+            self._button = self._state.make_button("Stop", self.stop)
+            display(self._button, display_id=f"{self._ident}-stop")
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self._state.guard.call, self._follow, loop)
+
+    def wait(self) -> None:
+        """Run to the end, or until an interrupt."""
+        try:
+            for line in self._start():
+                self._view.fresh = msgspec.json.decode(line, type=Fresh)
+        finally:
+            self.stop()
+
+    def stop(self, why: str = "The fresh run was stopped. Run %check to start again.") -> None:
+        """Stop the run and its kernels, if it is in progress.
+
+        Args:
+            why: What to show if it has not finished.
+        """
+        process, self._process = self._process, None
+        if process is None or process.stdin is None:
+            return
+        fresh = self._view.fresh
+        if fresh.progress:
+            fresh.progress, fresh.note = "", why
+        with suppress(OSError):
+            process.stdin.close()  # the process then ends
+        if self._shown:
+            self._show()
+        if self._button is not None:
+            ident = f"{self._ident}-stop"
+            display({"text/plain": ""}, raw=True, display_id=ident, update=True, metadata=_OURS)
+            self._button.close()
+
+    def _start(self) -> IO[bytes]:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "ipytorchseed.checking.background"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=Path(self._request.path).parent,
+            env=self._state.environ,
+            start_new_session=True,  # an interrupt of this kernel must not reach it
+        )
+        assert self._process.stdin and self._process.stdout  # noqa: S101, PT018 -- pipes
+        self._process.stdin.write(msgspec.json.encode(self._request) + b"\n")
+        self._process.stdin.flush()
+        return self._process.stdout
+
+    def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start it, and handle its output in this thread, between cells."""
+        lines, guarded = self._start(), self._state.guard.call
+
+        def read() -> None:
+            with suppress(RuntimeError):  # the loop is closed: the kernel ends
+                for line in lines:
+                    loop.call_soon_threadsafe(guarded, self._take, line)
+                died = "The fresh run ended: its process died."
+                loop.call_soon_threadsafe(guarded, self.stop, died)
+
+        threading.Thread(target=read, daemon=True).start()
+
+    def _take(self, line: bytes) -> None:
+        if self._process is not None:
+            self._view.fresh = msgspec.json.decode(line, type=Fresh)
+            if time.monotonic() - self._shown > _EVERY:
+                self._show()
+
+    def _show(self) -> None:
+        display(self._view, display_id=self._ident, update=bool(self._shown), metadata=_OURS)
+        self._shown = time.monotonic()
+
+
+@click.command()
 @click.argument("word", required=False, metavar="[stop]", type=click.Choice(["stop"]))
 @flag("--now", "Start no kernel: say what is known at once.")
 @flag("--yes", "Run it in the notebook's folder itself, whatever its cells write.")
 @in_json()
 @click.pass_obj
-def line(target: Target, word: str | None, *, now: bool, yes: bool, as_json: bool) -> None:
+def line(
+    state: State, word: str | None, *, now: bool, yes: bool, as_json: bool
+) -> NotebookCheckView | str | None:
     """Report whether Restart & Run All gives what this notebook shows.
 
     Says at once what exists only in this kernel, what ran out of order and what was never seeded.
     Then the saved file runs once in a fresh kernel, in the background: each cell is compared
     with what it last showed here, and the first that differs is explained.
-    """
-    state = target[0]
+
+    \b
+    Examples:
+      %check        before you share the notebook
+      %check --now  at once, without a fresh kernel
+      %check stop   end the fresh run
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     if state.unattended:
-        click.echo("%check does nothing here: a program runs this notebook.")
-        return
+        return "%check does nothing here: a program runs this notebook."
     state.stop_check()
     if word:
-        return
+        return None
     session = state.session
     path = Path(session.notebook)
     file, saved, note = _read(path if hasattr(state.shell, "kernel") else Path())
@@ -68,11 +178,11 @@ def line(target: Target, word: str | None, *, now: bool, yes: bool, as_json: boo
     if as_json:
         if not (note or now):
             run.wait()
-        click.echo(view.to_json())
-    elif note or now:
-        display(view)
-    else:
-        run.begin()
+        return view.to_json()
+    if note or now:
+        return view
+    run.begin()
+    return None
 
 
 def _read(path: Path) -> tuple[list[FileCell] | None, float, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from functools import partial
 
@@ -12,7 +13,6 @@ from ipytorchseed.commands import (
     MOST_RUNS,
     Whole,
     Words,
-    examples,
     flag,
     in_json,
     no_notebook,
@@ -21,10 +21,14 @@ from ipytorchseed.commands import (
 )
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.runs import Run, Runs
+from ipytorchseed.notebook.checks import Checks
+from ipytorchseed.notebook.location import Locator
+from ipytorchseed.notebook.runs import Run
+from ipytorchseed.notebook.scopes import Scopes
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
-from ipytorchseed.notebook.state import Target
-from ipytorchseed.render.report import report
+from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.traces import begin_trace
+from ipytorchseed.render.report import Report, report
 from ipytorchseed.render.scope import Receipt, receipt_json
 
 _FOR_SESSION = {word: f"%deterministic {word}" for word in ("on", "off")}
@@ -48,41 +52,34 @@ class _Settings(Words):
         return super().resolve_command(ctx, args)
 
 
-@click.group(
-    cls=_Settings,
-    invoke_without_command=True,
-    subcommand_metavar="[on [--warn] | off]",
-    epilog=examples(
-        ("%deterministic", "what can still change results"),
-        ("%deterministic --all", "every setting, as text"),
-        ("%deterministic on --warn", "for all later cells; stop none"),
-        ("%deterministic off", "put every setting back"),
-        ("%%deterministic 42", "for one cell: first line of the cell"),
-    ),
-)
+@click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[on [--warn] | off]")
 @in_json("the report")
 @flag("--all everything", "Print every setting as text.")
 @click.pass_context
-def line(ctx: click.Context, *, as_json: bool, everything: bool) -> None:
-    """Show every setting that decides whether results repeat, and what it should be."""
-    if ctx.invoked_subcommand is None:
-        view = report()
-        if as_json:
-            click.echo(view.to_json())
-        elif everything:
-            click.echo(view.full_text())
-        else:
-            display(view)
+def line(ctx: click.Context, *, as_json: bool, everything: bool) -> Report | str | None:
+    """Show every setting that decides whether results repeat, and what it should be.
+
+    \b
+    Examples:
+      %deterministic            what can still change results
+      %deterministic --all      every setting, as text
+      %deterministic on --warn  for all later cells; stop none
+      %deterministic off        put every setting back
+      %%deterministic 42        for one cell: first line of the cell
+    """  # noqa: D301 -- click's mark for text that keeps its lines
+    if ctx.invoked_subcommand is not None:
+        return None
+    view = report()
+    return view.to_json() if as_json else view.full_text() if everything else view
 
 
 @line.command("on")
 @_warn
 @_no_cudnn
 @says
-@click.pass_obj
-def _on(target: Target, *, warn: bool, no_cudnn: bool) -> str:
+def _on(state: State, *, warn: bool, no_cudnn: bool) -> str:
     """Set what repeatability needs, for the rest of the session."""
-    scopes = target[0].scopes
+    scopes = state.part(Scopes)
     if scopes.in_cell:
         message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
         raise click.UsageError(message)
@@ -92,10 +89,9 @@ def _on(target: Target, *, warn: bool, no_cudnn: bool) -> str:
 
 @line.command("off")
 @says
-@click.pass_obj
-def _off(target: Target) -> str:
+def _off(state: State) -> str:
     """Put back exactly what was there before `on`."""
-    scopes = target[0].scopes
+    scopes = state.part(Scopes)
     if scopes.in_cell:
         raise click.UsageError("this cell runs under %%deterministic; use a separate cell")
     if not scopes.switch_off():
@@ -103,18 +99,7 @@ def _off(target: Target) -> str:
     return "Every setting is as it was before %deterministic on."
 
 
-@click.command(
-    cls=SeedCommand,
-    add_help_option=False,  # the body would run without its scope
-    epilog=examples(
-        ("%%deterministic 42", "seed, set the flags, run, put them back"),
-        ("%%deterministic --check", "does it repeat? if not, why?"),
-        ("%%deterministic --check 5", "the same with five runs"),
-        ("%%deterministic 42 --isolate", "later cells do not see that it drew"),
-        ("%%deterministic --trace", "who draws how much: then %rng who N"),
-        ("%%deterministic --trace a.trace", "every operation, to compare runs"),
-    ),
-)
+@click.command(cls=SeedCommand, add_help_option=False)  # the body would run without its scope
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
 @flag("--isolate", "Also put every source back after the cell.")
@@ -139,7 +124,7 @@ def _off(target: Target) -> str:
 @in_json("the receipt, or the check's result,")
 @click.pass_obj
 def cell(  # noqa: PLR0913 -- click passes each option by its name
-    target: Target,
+    state: State,
     seed: int | None,
     *,
     warn: bool,
@@ -149,44 +134,47 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     trace: str | None,
     summaries: bool,
     as_json: bool,
+    typed: tuple[list[str], str | None],
 ) -> None:
     """Run the cell so that the same input gives the same bits.
 
     Seeds every source with SEED, if one is given, sets the flags that repeatability needs, runs
     the cell, and puts every flag back, whatever happens in the cell. With --check, no flag is set:
     the cell is run several times as it is, and compared.
-    """
-    state, body = target
+
+    \b
+    Examples:
+      %%deterministic 42               seed, set the flags, run, put them back
+      %%deterministic --check          does it repeat? if not, why?
+      %%deterministic --check 5        the same with five runs
+      %%deterministic 42 --isolate     later cells do not see that it drew
+      %%deterministic --trace          who draws how much: then %rng who N
+      %%deterministic --trace a.trace  every operation, to compare runs
+    """  # noqa: D301 -- click's mark for text that keeps its lines
+    body = typed[1]
     if body is not None and not body.strip():
         first = "" if seed is None else f"%seed {seed}, then "
         message = (
             f"there is no code below it. For the rest of the session: {first}%deterministic on"
         )
         raise LookupFailure(message)
-    seed, trace = _seed_and_file(seed, trace, summaries=summaries)
     if state.rerunning and body is None:  # the body of a check, which sets no flags
         return
+    seed, trace = _seed_and_file(seed, trace, summaries=summaries)
     if runs is not None:
         _refuse_beside_check({"warn": warn, "no-cudnn": no_cudnn, "trace": trace is not None})
-        _check(target, seed, runs, isolate=isolate, as_json=as_json)
+        _check(state, typed, seed, runs, isolate=isolate, as_json=as_json)
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
-    after = (lambda scope: click.echo(receipt_json(scope))) if as_json else None
-    if body is None:  # the transformer left the body in the cell
-        run = state.runs.current
-        if not state.replaying:  # a replay reports its own result
-            after = after or partial(_show_receipt, state.runs, run)
-        state.scopes.begin_cell(scope, after)
-        if seed is not None:
-            state.tracking.note_seed(seed, "scope")
-        if trace is not None:
-            state.checks.begin_trace(trace, summaries=summaries, quiet=as_json)
+    if body is not None:
+        _run_text(state, scope, body, as_json=as_json)
         return
-    scope.pick = state.locator.pick
-    with scope:  # code called the magic with a body
-        state.shell.run_cell(body, store_history=False).raise_error()
-    if after is not None:
-        after(scope)
+    after = partial(_show_receipt, state, state.runs.current, as_json=as_json)
+    state.part(Scopes).begin_cell(scope, after)
+    if seed is not None:
+        state.tracking.note_seed(seed, "scope")
+    if trace is not None:
+        begin_trace(state, trace, summaries=summaries, quiet=as_json)
 
 
 def _seed_and_file(
@@ -200,8 +188,20 @@ def _seed_and_file(
     return seed, trace
 
 
-def _show_receipt(runs: Runs, run: Run | None, scope: deterministic) -> None:
-    if run is None or run is not runs.current:  # else it continues, as under %%timeit
+def _run_text(state: State, scope: deterministic, body: str, *, as_json: bool) -> None:
+    """Run a body that code passed to the magic."""
+    scope.pick = state.part(Locator).pick
+    with scope:
+        state.shell.run_cell(body, store_history=False).raise_error()
+    if as_json:
+        click.echo(receipt_json(scope))
+
+
+def _show_receipt(state: State, run: Run | None, scope: deterministic, *, as_json: bool) -> None:
+    """Show the receipt of a run, unless it continues, as under ``%%timeit``."""
+    if as_json:
+        click.echo(receipt_json(scope))
+    elif not state.replaying and (run is None or run is not state.runs.current):
         receipt = Receipt(scope)  # IPython would look for ten image formats
         display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
 
@@ -212,19 +212,21 @@ def _refuse_beside_check(others: Mapping[str, bool]) -> None:
         raise click.UsageError(message)
 
 
-def _check(target: Target, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
-    """Begin a check, or run a body that code passed as text under one."""
-    state, body = target
-    if state.replaying and body is None:
-        if seed is not None:  # a replay wants only the cell's result
-            state.apply(seed, "scope")
-        return
-    if state.checks.under_way:
-        raise click.UsageError("this cell is checked already: remove one --check")
-    if body is None:
-        state.checks.begin(seed, runs, isolate=isolate, as_json=as_json)
-        return
-    words = f"{'' if seed is None else seed} --check {runs}"
-    words += " --isolate" * isolate + " --json" * as_json
-    text = f"%%deterministic {words}\n{body}"
-    state.shell.run_cell(text, store_history=False).raise_error()
+def _check(  # noqa: PLR0913 -- as for ``cell``
+    state: State,
+    typed: tuple[list[str], str | None],
+    seed: int | None,
+    runs: int,
+    *,
+    isolate: bool,
+    as_json: bool,
+) -> None:
+    """Begin a check, or run a body that code passed to the magic under one."""
+    words, body = typed
+    if body is not None:
+        text = f"%%deterministic {shlex.join(words)}\n{body}"
+        state.shell.run_cell(text, store_history=False).raise_error()
+    elif not state.replaying:
+        state.part(Checks).begin(seed, runs, isolate=isolate, as_json=as_json)
+    elif seed is not None:  # a replay wants only the cell's result
+        state.apply(seed, "scope")

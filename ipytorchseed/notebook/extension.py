@@ -27,7 +27,7 @@ MAGICS = (
     ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
     ("line", "why", "ipytorchseed.notebook.why_magic", "%why 12"),
     ("line", "check", "ipytorchseed.notebook.check_magic", "%check"),
-    ("line", "replay", "ipytorchseed.notebook.replay_magic", "%replay 12"),
+    ("line", "replay", "ipytorchseed.notebook.replay", "%replay 12"),
     ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%deterministic on"),
     ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
     ("cell", "seeds", "ipytorchseed.notebook.seeds_magic", "%%seeds 8"),
@@ -88,8 +88,7 @@ class Extension:
             state.guard.call(state.viewer.close)
         state.tracking.stop()
         ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
-        if state.used_scopes is not None and state.used_scopes.switch_off():
-            ended.append("%deterministic on")
+        ended += filter(None, [end() for end in state.at_unload])
         from ipytorchseed.rng.torch_random import AWAITED  # too much to import at load
 
         if AWAITED.cancel():
@@ -109,7 +108,7 @@ class Extension:
     def _pre_run_cell(self, info: ExecutionInfo) -> None:
         state = self.state
         state.runs.pre_run_cell(info)
-        if state.runs.nested or state.rerunning:
+        if state.runs.nested:
             return
         me = threading.get_ident()
         with state.lock:
@@ -138,12 +137,10 @@ class Extension:
 
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         state = self.state
-        if not (state.runs.nested or state.rerunning or state.runs.beside):
+        if not (state.runs.nested or state.runs.beside):
             # our output is not the cell's
-            state.guard.call(state.tracking.stop_listening)
+            state.guard.call(state.tracking.capture.stop)
         state.guard.call(state.runs.post_run_cell, result)
-        if state.rerunning:
-            return
         try:
             self._after_run(result)
         finally:
@@ -162,14 +159,15 @@ class Extension:
     def _after_run(self, result: ExecutionResult | None) -> None:
         """Run the steps after a run, each one even if an earlier one failed."""
         state, guard = self.state, self.state.guard
-        if state.used_scopes is not None and state.runs.current is None:
-            guard.call(state.used_scopes.after_cell)
+        if state.runs.current is None:
+            for call in state.before_record:
+                guard.call(call)
         unrecorded = state.runs.busy or state.runs.beside
         end = state.interrupts.impatient(state.tracking.end)
         run = None if unrecorded else guard.call(end, result)
-        if state.used_checks is not None:
-            guard.call(state.used_checks.finish, result, run)
-            guard.call(state.used_checks.record, run)
+        for follow in state.after_record:
+            guard.call(follow, result, run)
+        guard.call(state.record_observed, run)
         if run is not None and state.options.explain_on_change:
             from ipytorchseed.notebook.why_magic import explain_change
 

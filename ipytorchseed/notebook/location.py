@@ -10,10 +10,10 @@ from traceback import walk_stack
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.interactiveshell import InteractiveShell
 from msgspec import Struct
 
-from ipytorchseed.notebook.runs import Run, Runs
+from ipytorchseed.notebook.runs import Run
+from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.transform import deterministic_head
 from ipytorchseed.trace.places import Lines
 
@@ -41,13 +41,12 @@ class Locator:
     """Finds the running cell and its current line.
 
     Args:
-        shell: The running shell.
-        runs: The current runs.
+        state: The state of the extension in the shell.
     """
 
-    def __init__(self, shell: InteractiveShell, runs: Runs) -> None:
-        self._shell = shell
-        self._runs = runs
+    def __init__(self, state: State) -> None:
+        self._shell = state.shell
+        self._runs = state.runs
 
     def cell(self, run: Run) -> Cell:
         """Return the cell of a run, as it can be run again."""

@@ -9,7 +9,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from ipytorchseed.errors import LookupFailure, quoted
+from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
+from ipytorchseed.questions import RUN
+from ipytorchseed.session.asking import last_setting
 from ipytorchseed.why.evidence import run_name, run_word
 
 if TYPE_CHECKING:
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
+
+# The words of ``%why`` that name no run.
+_WORDS = frozenset({"on", "off", "all"})
+
+# How many of the last runs are searched for suggestions for a mistyped word.
+_NEAR = 50
 
 # How many runs an error names.
 _NAMED = 8
@@ -36,19 +44,60 @@ def find_run(session: Session, word: str) -> Run:
     Raises:
         LookupFailure: There is none; the message names the last runs.
     """
-    named = re.fullmatch(r"#(\d{1,15})|(\d{1,15})|In\[(\d{1,15})\]", word.strip())
-    run = None
-    if named and named.group(1):
-        run = session.ledger.run(int(named.group(1)))
-    elif named:
-        count = int(named.group(2) or named.group(3))
-        run = session.ledger.find(session.shelf, count, session.kernel)
+    named = RUN.match(word.strip())
+    number = "" if named is None else named[1] or named[2]
+    if number.startswith("#"):
+        run = session.ledger.run(int(number[1:]))
+    else:
+        run = session.ledger.find(session.shelf, int(number), session.kernel) if number else None
     if run is None:
         raise LookupFailure(f"no run {quoted(word)} is recorded; {known_runs(session)}")
     whose = _whose(session, run.notebook)
     if whose and run.notebook != session.shelf:
         ranks = f"{whose}, and this process {_whose(session, session.shelf)}"
         raise LookupFailure(f"#{run.id} is {ranks}: name a run of this process")
+    return run
+
+
+def run_of(session: Session, word: str) -> Run:
+    """Return the run that a number, a cell or a variable names.
+
+    Raises:
+        LookupFailure: There is none; the message names the last runs.
+    """
+    return find_run(session, word) if RUN.match(word) else run_named(session, word)
+
+
+def run_named(session: Session, word: str) -> Run:
+    """Return the last run of the cell with an id, or the one that last set a variable.
+
+    Raises:
+        LookupFailure: There is none; the message suggests a name or names the last runs.
+    """
+    key = session.identity.key_of(word)
+    run = session.ledger.last_run(session.shelf, key)
+    if run is None or run.source.strip() == word:  # without an id, a cell is identified by its text
+        run = last_setting(session, word) or run
+    if run is None:
+        recent = session.ledger.runs(session.shelf, limit=_NEAR)
+        known = {name for each in recent for name in (each.cell, *each.writes)}
+        meant = did_you_mean(word, known | _WORDS)
+        if meant:
+            raise LookupFailure(f"no variable or cell {quoted(word)} is on record{meant}")
+        said = f"no variable, cell or run {quoted(word)} is recorded"
+        raise LookupFailure(f"{said}; {known_runs(session)}")
+    return run
+
+
+def own_run(session: Session, word: str) -> Run:
+    """Return the run of this notebook that a word names.
+
+    Raises:
+        LookupFailure: There is none, or it belongs to a different notebook.
+    """
+    run = find_run(session, word)
+    if run.notebook != session.shelf:
+        raise LookupFailure(f"{word} is a run of another notebook: ask there")
     return run
 
 
@@ -75,6 +124,6 @@ def _results(session: Session) -> Iterator[Run]:
 
 def recent_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the completions of a run's name for click, latest first."""
-    session: Session = ctx.obj[0].tracking.session
+    session: Session = ctx.obj.tracking.session
     words = (run_word(run, session.kernel) for run in _results(session))
     return [*islice((word for word in words if word.startswith(incomplete)), _OFFERED)]

@@ -141,21 +141,31 @@ class Magic:
                 _display_text(str(error))
 
     def _run(self, command: click.Command, line: str, cell: str | None) -> object:
+        """Call the command. Show what a line returns: text, or a view to display."""
         import click
 
         try:
             words = self._words(line)
-            with command.make_context(self.sign, words) as context:
-                context.obj = self._state, cell
-                return command.invoke(context)
+            with command.make_context(self.sign, [*words]) as context:  # click empties it
+                context.obj = self._state
+                if self.kind == "cell":
+                    context.params["typed"] = words, cell
+                made = command.invoke(context)
+            if self.kind == "cell":  # it is the cell's result
+                return made
+            if isinstance(made, str):
+                click.echo(made)
+            elif made is not None:
+                display(made)
         except click.exceptions.Exit:  # after --help
-            return None
+            pass
         except click.UsageError as error:
             raise UsageError(self._one_line(error)) from None
         except click.ClickException as error:
             raise UsageError(visible(error.format_message())) from None
         except IPyTorchSeedError as error:
             raise UsageError(visible(f"{self.sign}: {error}")) from None
+        return None
 
     def complete(self, line: str) -> tuple[str, list[str]]:
         """Return the unfinished word of a line and its completions.
@@ -168,8 +178,8 @@ class Magic:
         words: list[str] = _TYPED.findall(line)
         last = words.pop() if words and line.endswith(words[-1]) else ""
         typed = [_unquoted(word) for word in words]
-        target = {"obj": (self._state, None)}
-        complete = ShellComplete(self.command, target, self.sign, "").get_completions
+        given = {"obj": self._state}
+        complete = ShellComplete(self.command, given, self.sign, "").get_completions
         items = complete(typed, last) + ([] if last else complete(typed, "-"))
         return last, list(dict.fromkeys(item.value for item in items))
 

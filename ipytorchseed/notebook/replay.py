@@ -1,36 +1,35 @@
-"""Reruns recorded cells in the shell; undoes a replay if one of its cells fails."""
+"""``%replay``: brings an earlier result back, and undoes that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, suppress
 from pathlib import PurePath
 from typing import Any
 
-from IPython.core.interactiveshell import InteractiveShell
-from msgspec import Struct
+import click
 from msgspec.structs import replace
 
-from ipytorchseed.determinism.interrupts import held_interrupts, let_through
+from ipytorchseed.commands import flag
+from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError
 from ipytorchseed.experiment.engine import Engine
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.rewind import begin_as
 from ipytorchseed.ledger.records import UNDONE, Run
+from ipytorchseed.notebook.lookup import find_run, recent_runs
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import (
-    left_as_before,
-    restored_shell,
-    run_coroutine,
-    without_tracebacks,
-)
-from ipytorchseed.notebook.seeding import Seeding
-from ipytorchseed.notebook.tracking import Tracking
+from ipytorchseed.notebook.rerun import RerunError, left_as_before, run_whole
+from ipytorchseed.notebook.state import State
 from ipytorchseed.reads.own_lines import only_asks
 from ipytorchseed.render.labels import label_of
+from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
+from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.render.view import View
+from ipytorchseed.session.asking import why
 from ipytorchseed.session.present import LiveKernel
+from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_phrase
+from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan, Step, make_plan
 
 # The values of last results by name, in each of IPython's places.
@@ -48,128 +47,25 @@ _RESULTS = ("_", "__", "___")
 _LABEL = 36
 
 
-class Player(Struct, eq=False):
-    """Reruns the cells of recorded runs.
-
-    Args:
-        shell: The running shell.
-        tracking: The recording of its runs.
-        seeding: The seeding rule, which cells may change.
-
-    Attributes:
-        busy: Whether it is rerunning cells.
-    """
-
-    shell: InteractiveShell
-    tracking: Tracking
-    seeding: Seeding
-    busy: bool = False
-
-    @contextmanager
-    def at_work(self, command: str) -> Iterator[None]:
-        """Prevent nested reruns in the block.
-
-        Args:
-            command: What the user typed, for the error.
-
-        Raises:
-            ReplayError: Cells are being rerun already.
-        """
-        if self.busy:
-            raise ReplayError(f"this cell is being run again: remove {command} from the cell")
-        self.busy = True
-        try:
-            yield
-        finally:
-            self.busy = False
-
-    def run(
-        self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
-    ) -> Run | None:
-        """Run a cell again; it may fail.
-
-        Args:
-            again: The run whose cell it is.
-            number: The number in ``In[...]`` of the new run, or None.
-            begin: Called before the cell.
-            quiet: Whether to hide what it shows.
-
-        Returns:
-            The new run; None if it was not recorded.
-
-        Raises:
-            KeyboardInterrupt: The user interrupts it.
-        """
-        run_cell = partial(self.shell.run_cell, again.source, store_history=False)
-        names = self.shell.user_global_ns
-        execute = partial(let_through, run_cell, names)
-        with restored_shell(self.shell), without_tracebacks(self.shell):
-            self.shell.loop_runner = partial(run_coroutine, names=names)  # not the running loop
-            with self._quiet_as(again.source):
-                run = self.tracking.record(again, number, begin, execute, quiet=quiet)
-        if run is not None and run.status == "interrupted":
-            raise KeyboardInterrupt
-        return run
-
-    def run_whole(
-        self, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
-    ) -> Run:
-        """Run a cell again as ``run`` does.
-
-        Raises:
-            RerunError: It failed, or was not recorded.
-            KeyboardInterrupt: The user interrupts it.
-        """
-        run = self.run(again, number, begin, quiet=quiet)
-        if run is None or run.status != "ok":
-            name = run_phrase(again, self.tracking.session.kernel)
-            said = "it was not recorded" if run is None else run.outputs.error
-            raise RerunError(f"{name} failed when it ran again ({said})")
-        return run
-
-    @contextmanager
-    def _quiet_as(self, source: str) -> Iterator[None]:
-        """Let the cell's own semicolon decide whether its value is shown.
-
-        IPython looks at the last typed cell, which is the one that asks for this run.
-        """
-        typed: list[str] = getattr(self.shell.history_manager, "input_hist_parsed", [])
-        own, typed[-1:] = typed[-1:], [source]
-        try:
-            yield
-        finally:
-            typed[-1:] = own
-
-
-class RerunError(ReplayError):
-    """A cell failed when it ran again."""
-
-
-class Replays(Struct, eq=False):
+class Replays:
     """The replays of a shell.
 
     Args:
-        player: Runs cells again in it.
-        ran: Called with each new run, and with each run that was undone.
-
-    Attributes:
-        asked: The earlier run of the last ``%why``, which ``%replay`` without a number uses.
+        state: The state of the extension in the shell.
     """
 
-    _player: Player
-    _ran: Callable[[Run], object]
-    asked: Run | None = None
-    _before: Engine | None = None
-    _runs: tuple[Run, ...] = ()
-    _results: tuple[_Results, _Results] = ([], [])
-    _what: str = ""
-    _stays: tuple[str, ...] = ()
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._before: Engine | None = None
+        self._runs: tuple[Run, ...] = ()
+        self._results: tuple[_Results, _Results] = ([], [])
+        self._what = ""
+        self._stays: tuple[str, ...] = ()
 
     def plan(self, target: Run) -> Plan:
         """Plan which cells to run in this kernel to get a run's result again."""
-        return make_plan(
-            target, LiveKernel(self._player.tracking.session, target, self._player.shell.user_ns)
-        )
+        state = self._state
+        return make_plan(target, LiveKernel(state.tracking.session, target, state.shell.user_ns))
 
     def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
         """Run the cells of a plan, each from the states in which its run began.
@@ -185,26 +81,20 @@ class Replays(Struct, eq=False):
             ReplayError: A cell failed or was interrupted. The message names what could not be
                 restored.
         """
-        failed, moved = "", list[str]()
-        names, hidden = self._player.shell.user_ns, frozenset(self._player.shell.user_ns_hidden)
+        moved = list[str]()
+        names, hidden = self._state.shell.user_ns, frozenset(self._state.shell.user_ns_hidden)
+        engine = Engine.of_runs(names, [step.run for step in plan.steps], hidden)
         try:
-            with held_interrupts(), self._player.at_work("%replay"):
-                engine = Engine.of_runs(names, [step.run for step in plan.steps], hidden)
-                try:
-                    with left_as_before(
-                        self._player.shell, self._player.seeding, engine.leave, moved
-                    ) as undo:
-                        return self._replay(plan, engine, undo)
-                except (KeyboardInterrupt, RerunError) as error:
-                    failed = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-                    raise
-        except (KeyboardInterrupt, RerunError):
-            if not failed:  # an interrupt that arrived at the very end
+            with left_as_before(self._state, engine.leave, moved, "%replay") as undo:
+                return self._replay(plan, engine, undo)
+        except (KeyboardInterrupt, RerunError) as error:
+            if self._before is engine:  # an interrupt that arrived at the very end
                 raise
+            failed = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
             raise ReplayError(f"{failed}; {say_restored(_RESTORED, moved)}") from None
 
     def _replay(self, plan: Plan, engine: Engine, undo: ExitStack) -> tuple[Run, tuple[str, ...]]:
-        tracking, results = self._player.tracking, self._last_results()
+        tracking, results = self._state.tracking, self._last_results()
         outer = tracking.suspend()
         alone = outer is not None and only_asks(outer.source)
         undo.callback(tracking.resume, outer)
@@ -243,11 +133,16 @@ class Replays(Struct, eq=False):
             shown = [*map(_identities, since)] != [*map(_identities, left)]
             self._put_results_back(since if shown else results)  # results of later cells stay
         with suppress(LedgerError):
-            self._player.tracking.session.ledger.mark_undone(self._runs)
+            self._state.tracking.session.ledger.mark_undone(self._runs)
         for run in self._runs:
-            self._ran(replace(run, status=UNDONE))
+            self._show(replace(run, status=UNDONE))
         names = sorted(name for name in before.moved or () if not name.startswith("_"))
         return self._what, names, moved, self._stays
+
+    def _show(self, run: Run) -> None:
+        """Show a run that has ended inside another one, or was undone."""
+        if self._state.viewer is not None:
+            self._state.guard.call(self._state.viewer.ran, run)
 
     def _last_results(self) -> _Results:
         """Return the last results; IPython keeps each in three places."""
@@ -263,13 +158,13 @@ class Replays(Struct, eq=False):
             names.update(kept)
 
     def _result_places(self) -> tuple[dict[str, Any], ...]:
-        shell = self._player.shell
+        shell = self._state.shell
         return vars(shell.displayhook), shell.user_ns_hidden, shell.user_ns
 
     def _play(self, plan: Plan, engine: Engine, number: int | None) -> list[Run]:
-        kernel, ledger = self._player.tracking.session.kernel, self._player.tracking.session.ledger
+        kernel, ledger = self._state.tracking.session.kernel, self._state.tracking.session.ledger
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
-        progress = Progress(self._player.shell, silent=not long, what="Replaying")
+        progress = Progress(self._state.shell, silent=not long, what="Replaying")
         runs = []
         with progress:
             for index, step in enumerate(plan.steps, 1):
@@ -283,12 +178,83 @@ class Replays(Struct, eq=False):
 
                 with engine.without(step.run.missing):
                     count = number if last else None
-                    again = self._player.run_whole(step.run, count, begin, quiet=not last)
+                    again = run_whole(self._state, step.run, count, begin, quiet=not last)
                 runs.append(again)
-                self._ran(again)
+                self._show(again)
             progress.clear()
         return runs
 
 
 def _identities(names: dict[str, object]) -> dict[str, int]:
     return {name: id(value) for name, value in names.items()}
+
+
+@click.command()
+@click.argument("run", required=False, metavar="[N]", shell_complete=recent_runs)
+@flag("--dry", "Only show which cells would run again.")
+@flag("--undo", "Put back what was there before the last replay.")
+@flag("--yes", "Also run cells that write files, start programs or open connections.")
+@click.pass_obj
+def line(state: State, run: str | None, *, dry: bool, undo: bool, yes: bool) -> View | str:
+    """Bring the result of In[N] back, and check it bit for bit.
+
+    Runs again the cells that made what In[N] read, if it has changed since, then its own cell: each
+    with its earlier text, sources, generators and flags. Says whether the result is In[N]'s again,
+    or what still differs and why. Values are changed in copies: --undo brings names, sources and
+    settings back. Without N, the earlier run of the last %why; #17 is
+    the ledger's number 17, as %rng lists runs of earlier kernels.
+
+    \b
+    Examples:
+      %replay 5 --dry  show which cells would run again, and run nothing
+      %replay 5        bring the result of In[5] back
+      %replay --undo   put back what was there before
+    """  # noqa: D301 -- click's mark for text that keeps its lines
+    if undo:
+        if run is not None or dry or yes:
+            raise click.UsageError("--undo takes no other argument: it undoes the last replay")
+        name, names, moved, stays = state.part(Replays).undo()
+        which = f", and names: {', '.join(names)}" if names and not moved else ""
+        settings = say_restored("Sources and settings are", moved)
+        said = f"The replay of {name} is undone. {settings}{which}."
+        kept = f" Not undone: {', '.join(stays)}." if stays else ""
+        return wrap(visible(f"{said}{kept}"), first="")
+    session = state.session
+    wanted = state.asked if run is None else find_run(session, run)
+    if wanted is None:  # no error, so that Run All continues
+        return "Nothing to bring back: no %why named an earlier run yet. Name one: %replay 5"
+    plan = find_plan(state, wanted)
+    outside = say_outside(plan, session.kernel)
+    if dry:
+        return PlanView(plan, session.kernel)
+    if outside and not yes:
+        raise ReplayError(f"{outside}. Nothing was run; to run that again, add --yes")
+    causes = _causes(session, wanted)
+    new, stays = state.part(Replays).play(plan)
+    return ReplayView(why(session, new, wanted), plan, session.kernel, stays, causes)
+
+
+def find_plan(state: State, wanted: Run) -> Plan:
+    """Return the cells to run again for a run's result, without running them.
+
+    Raises:
+        LookupFailure: The run has no result.
+        ReplayError: The result cannot be replayed.
+    """
+    if only_asks(wanted.source):
+        name = run_phrase(wanted, state.tracking.session.kernel)
+        raise LookupFailure(f"{name} only asks or commands ipytorchseed: it made no result")
+    plan = state.part(Replays).plan(wanted)
+    if plan.blocked:
+        raise ReplayError(plan.blocked)
+    return plan
+
+
+def _causes(session: Session, wanted: Run) -> tuple[Cause, ...]:
+    """Return the causes for a cell's latest result, if a replay restores all of them."""
+    latest = session.ledger.last_run(wanted.notebook, wanted.cell)
+    if latest is None or latest.id == wanted.id:
+        return ()
+    said = why(session, latest, wanted)
+    whole = not said.unknown and all(cause.goes_back for cause in said.causes)
+    return said.causes if whole else ()

@@ -8,8 +8,8 @@ import getpass
 import io
 import sys
 import warnings
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -21,12 +21,15 @@ from ipytorchseed.determinism.interrupts import (
     let_through,
     told_of_interrupts,
 )
+from ipytorchseed.errors import ReplayError
 from ipytorchseed.experiment.repeating import Shown
 from ipytorchseed.introspection.replacing import Replacements
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.errors import raised
-from ipytorchseed.notebook.seeding import Seeding
+from ipytorchseed.notebook.state import State
 from ipytorchseed.session.outputs import OutputWatch
 from ipytorchseed.studies.body import Body
+from ipytorchseed.why.evidence import run_phrase
 
 # Methods of a shell that show errors.
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
@@ -36,52 +39,70 @@ class AskedForInputError(RuntimeError):
     """The cell asked for input, which a rerun on copies does not provide."""
 
 
-def run_code(
-    shell: InteractiveShell,
-    text: str,
+def run_cell(shell: Any, source: str, file: str = "") -> ExecutionResult:  # noqa: ANN401 -- a shell
+    """Run a cell again as the shell does, without history and tracebacks.
+
+    Args:
+        shell: The running shell.
+        source: The cell's text.
+        file: The file name to compile it with; empty for the shell's choice.
+
+    Raises:
+        KeyboardInterrupt: The user interrupts it between its lines and the caller's.
+    """
+    names, cache, files = shell.user_global_ns, shell.compile.cache, iter([file])
+    with restored_shell(shell), _quiet_as(shell, source), Replacements() as replaced:
+        for name in _SHOW_ERRORS:
+            replaced.put(shell, name, lambda *_, **__: None)
+        shell.loop_runner = partial(run_coroutine, names=names)  # not the running loop
+        # Cells that run inside it get other names.
+        replaced.put(
+            shell.compile, "cache", lambda *code, **by: next(files, "") or cache(*code, **by)
+        )
+        run = partial(shell.run_cell, source, store_history=False)
+        result: ExecutionResult = let_through(run, names)
+        return result
+
+
+def run_unseen(
+    shell: Any,  # noqa: ANN401 -- as above
+    source: str,
     file: str,
     like: OutputWatch,
     around: AbstractContextManager[object],
 ) -> Shown:
-    """Run the code of a cell as the shell does.
+    """Run a cell again without events: nothing shows, counts or records it.
 
     Args:
         shell: The running shell.
-        text: The cell as Python.
-        file: The file name that its own run was compiled with.
+        source: The cell's text.
+        file: The file name that its own run was compiled with; empty if it had none.
         like: Outputs with the settings to record by.
-        around: A context manager entered around the code alone.
+        around: A context manager entered around the run.
 
     Raises:
         KeyboardInterrupt: The user interrupts it.
     """
-    outputs, results = like.fresh(), list[object]()
-    with silenced(shell, outputs, results, file):
+    outputs, result = like.fresh(), ExecutionResult(None)
+    with silenced(shell, outputs):
+        events = shell.events.callbacks
+        shell.events.callbacks = {name: [*filter(_shows_figures, events[name])] for name in events}
         try:
             with around:
-                error = _execute(shell, text, file)
-        except Exception as failed:  # noqa: BLE001 -- from ``around``, or a syntax error
+                result = run_cell(shell, source, file)
+            error = raised(result)
+        except Exception as failed:  # noqa: BLE001 -- from ``around``
             error = failed
-        if isinstance(error, KeyboardInterrupt):
-            raise error
-        for callback in list(shell.events.callbacks["post_execute"]):
-            if getattr(callback, "__name__", "") == "flush_figures":  # shows and closes figures
-                callback()
+    if isinstance(error, KeyboardInterrupt):
+        raise error
     if error is not None:
         error = error.with_traceback(None)  # its frames hold the copies
-    return shown_by(outputs, results[-1] if results else None, error)
+    return shown_by(outputs, result.result, error)
 
 
-def _execute(shell: InteractiveShell, text: str, file: str) -> BaseException | None:
-    """Run code; return the error that ended it."""
-    result = ExecutionResult(None)
-    tree = shell.transform_ast(shell.compile.ast_parse(text, filename=file))
-    mode, names = shell.ast_node_interactivity, shell.user_global_ns
-    running = shell.run_ast_nodes(tree.body, file, mode, shell.compile, result)
-    awaits = shell.should_run_async(text, transformed_cell=text)
-    run = partial(run_coroutine, names=names) if awaits else _run_at_once
-    let_through(partial(run, running), names)
-    return raised(result)
+def _shows_figures(callback: object) -> bool:
+    """Return whether a callback is matplotlib's, which shows and closes figures."""
+    return getattr(callback, "__name__", "") == "flush_figures"
 
 
 def shown_by(outputs: OutputWatch, result: object, error: BaseException | None = None) -> Shown:
@@ -97,32 +118,13 @@ def shown_by(outputs: OutputWatch, result: object, error: BaseException | None =
 
 
 @contextmanager
-def without_tracebacks(running: InteractiveShell) -> Iterator[None]:
-    """Show no traceback in the block, not even of a result that cannot be displayed."""
-    with Replacements() as replaced:
-        for name in _SHOW_ERRORS:
-            replaced.put(running, name, lambda *_, **__: None)
-        yield
-
-
-@contextmanager
-def silenced(
-    running: InteractiveShell, outputs: OutputWatch, results: list[object], file: str | None = None
-) -> Iterator[None]:
-    """Redirect what code shows to ``outputs`` and ``results``, and disable input.
-
-    Args:
-        running: The shell.
-        outputs: Filled in with what is shown.
-        results: Filled in with the values that are shown as results.
-        file: Only results of code with this file name count: nested cells have their own results.
-    """
+def silenced(running: InteractiveShell, outputs: OutputWatch) -> Iterator[None]:
+    """Redirect what code shows to ``outputs``, and disable input."""
     shell: Any = running
 
     def show(value: object) -> None:
         if value is not None and not shell.displayhook.quiet():
-            if file is None or sys._getframe(1).f_code.co_filename == file:  # noqa: SLF001
-                results.append(value)
+            shell.displayhook.fill_exec_result(value)
             bundle, _ = shell.display_formatter.format(value)  # as the shell does
             if bundle:
                 outputs.resulted(bundle)
@@ -133,7 +135,7 @@ def silenced(
         sys.displayhook = show
         shell.display_pub = _Publisher(outputs)
         builtins.input = getpass.getpass = _refuse_input
-        with warnings.catch_warnings(), without_tracebacks(shell):
+        with warnings.catch_warnings():
             yield
 
 
@@ -148,6 +150,8 @@ def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- wi
         (builtins, "_"),
         (getpass, "getpass"),
         *((shell, name) for name in ("display_pub", "loop_runner", "showtraceback")),
+        *((shell, name) for name in ("last_execution_result", "last_execution_succeeded")),
+        (shell.events, "callbacks"),
         (shell.builtin_trap, "_nested_level"),  # if a magic's begin or end is interrupted
         (shell.display_trap, "_nested_level"),
     )
@@ -170,40 +174,110 @@ def restored_shell(shell: object) -> Iterator[None]:
     try:
         yield
     finally:
-        restore_parts(before)
-
-
-def restore_parts(before: list[tuple[Any, str, Any]]) -> None:
-    """Restore the result of ``shell_parts``."""
-    for holder, name, value in before:
-        if value is _MISSING:
-            vars(holder).pop(name, None)
-        elif getattr(holder, name, _MISSING) != value:
-            setattr(holder, name, value)
+        for holder, name, value in before:
+            if value is _MISSING:
+                vars(holder).pop(name, None)
+            elif getattr(holder, name, _MISSING) != value:
+                setattr(holder, name, value)
 
 
 @contextmanager
 def left_as_before(
-    shell: InteractiveShell, seeding: Seeding, leave: Callable[[], list[str]], stays: list[str]
+    state: State, leave: Callable[[], list[str]], stays: list[str], command: str = ""
 ) -> Iterator[ExitStack]:
     """Hold interrupts while cells run again, and restore everything afterwards.
 
     Args:
-        shell: The running shell.
-        seeding: The seeding rule, which cells may change.
+        state: The state of the extension in the shell.
         leave: Restores what the cells changed; returns what could not be restored.
         stays: Filled in with that, and with parts of the shell that could not be restored.
+        command: What the user typed, if the cells' new runs are recorded. If not, the extension is
+            inactive in the block.
 
     Yields:
         The stack of undo calls; ``pop_all`` keeps everything as the cells left it.
+
+    Raises:
+        ReplayError: Cells are being rerun and recorded already.
     """
+    if command and state.replaying:
+        raise ReplayError(f"this cell is being run again: remove {command} from the cell")
+    shell, seeding = state.shell, state.seeding
     visited, parts = shell.user_ns.get("_dh", []), shell_parts(shell)
-    with held_interrupts(), ExitStack() as undo:
-        undo.callback(visited.__setitem__, slice(None), [*visited])  # where `%cd` was
-        undo.callback(vars(seeding).update, dict(vars(seeding)))
-        undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))
-        undo.callback(restore_parts, parts)
-        yield undo
+    before = state.replaying, state.rerunning
+    with held_interrupts():
+        try:
+            state.replaying |= bool(command)
+            state.rerunning |= not command
+            with ExitStack() as undo:
+                undo.callback(visited.__setitem__, slice(None), [*visited])  # where `%cd` was
+                undo.callback(vars(seeding).update, dict(vars(seeding)))
+                undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))
+                undo.enter_context(restored_shell(shell))
+                yield undo
+        finally:
+            state.replaying, state.rerunning = before
+
+
+def run_again(
+    state: State, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
+) -> Run | None:
+    """Run the cell of a recorded run again; it may fail.
+
+    Args:
+        state: The state of the extension in the shell.
+        again: The run whose cell it is.
+        number: The number in ``In[...]`` of the new run, or None.
+        begin: Called before the cell.
+        quiet: Whether to hide what it shows.
+
+    Returns:
+        The new run; None if it was not recorded.
+
+    Raises:
+        KeyboardInterrupt: The user interrupts it.
+    """
+    execute = partial(run_cell, state.shell, again.source)
+    silence = partial(silenced, state.shell) if quiet else None
+    run = state.tracking.record(again, number, begin, execute, silence)
+    if run is not None and run.status == "interrupted":
+        raise KeyboardInterrupt
+    return run
+
+
+def run_whole(
+    state: State, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
+) -> Run:
+    """Run a cell again as ``run_again`` does.
+
+    Raises:
+        RerunError: It failed, or was not recorded.
+        KeyboardInterrupt: The user interrupts it.
+    """
+    run = run_again(state, again, number, begin, quiet=quiet)
+    if run is None or run.status != "ok":
+        name = run_phrase(again, state.tracking.session.kernel)
+        said = "it was not recorded" if run is None else run.outputs.error
+        raise RerunError(f"{name} failed when it ran again ({said})")
+    return run
+
+
+@contextmanager
+def _quiet_as(shell: InteractiveShell, source: str) -> Iterator[None]:
+    """Let the cell's own semicolon decide whether its value is shown.
+
+    IPython looks at the last typed cell, which is the one that asks for this run.
+    """
+    typed: list[str] = getattr(shell.history_manager, "input_hist_parsed", [])
+    own, typed[-1:] = typed[-1:], [source]
+    try:
+        yield
+    finally:
+        typed[-1:] = own
+
+
+class RerunError(ReplayError):
+    """A cell failed when it ran again."""
 
 
 class _Stream(io.StringIO):
@@ -242,12 +316,6 @@ def _refuse_input(*_: object, **__: object) -> NoReturn:
     raise AskedForInputError("the cell asks for input, which a run on copies is not given")
 
 
-def _run_at_once(waiting: Coroutine[Any, Any, object]) -> None:
-    """Run a coroutine that awaits nothing."""
-    with suppress(StopIteration):
-        waiting.send(None)
-
-
 def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell
     """Run a coroutine to its end in a new event loop, also inside a running one.
 
@@ -281,11 +349,10 @@ def make_body(running: Any, source: str, stays: list[str] | None = None) -> Body
         source: The cell's text.
         stays: As in ``Body``.
     """
-    text = str(running.transform_cell(source))
     return Body(
-        text,
+        str(running.transform_cell(source)),
         namespace=running.user_ns,
-        run=partial(run_code, running, text, running.compile.cache(text), OutputWatch()),
+        run=partial(run_unseen, running, source, "", OutputWatch()),
         hidden=frozenset(running.user_ns_hidden),
         stays=stays,
     )

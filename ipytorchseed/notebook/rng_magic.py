@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import Words, examples, expect, flag, in_json, option
+from ipytorchseed.commands import Words, expect, flag, in_json, option
 from ipytorchseed.determinism.assessment import assess
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
-from ipytorchseed.notebook.state import State, Target
+from ipytorchseed.notebook.state import State
 from ipytorchseed.render.report import report
 from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
@@ -21,17 +21,7 @@ from ipytorchseed.why.evidence import run_phrase
 _SHOWN = 50
 
 
-@click.group(
-    cls=Words,
-    invoke_without_command=True,
-    subcommand_metavar="[diff A B | who N]",
-    epilog=examples(
-        ("%rng", "states, settings and the timeline of runs"),
-        ("%rng --text --all", "as text, with runs that only looked"),
-        ("%rng diff 5 9", "where sources stood when In[5] and In[9] began"),
-        ("%rng who 9", "what drew in In[9], after %%deterministic --trace"),
-    ),
-)
+@click.group(cls=Words, invoke_without_command=True, subcommand_metavar="[diff A B | who N]")
 @flag("--text as_text", "Print it as text.")
 @in_json("states and flags")
 @flag("--all everything", "List runs that only looked, too.")
@@ -50,32 +40,32 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
     as_json: bool,
     everything: bool,
     ranks: str | None,
-    expect: tuple[tuple[str, str], ...],
-) -> None:
-    """Show the state of every source, the settings, and the timeline of runs."""
+    expect: dict[str, str],
+) -> object:
+    """Show the state of every source, the settings, and the timeline of runs.
+
+    \b
+    Examples:
+      %rng               states, settings and the timeline of runs
+      %rng --text --all  as text, with runs that only looked
+      %rng diff 5 9      where sources stood when In[5] and In[9] began
+      %rng who 9         what drew in In[9], after %%deterministic --trace
+    """  # noqa: D301 -- click's mark for text that keeps its lines
+    state: State = ctx.obj
     if ctx.invoked_subcommand is not None:
-        return
-    state: State = ctx.obj[0]
+        return None
     if ranks is not None:
         from ipytorchseed.notebook.ranks import look_at_ranks
 
-        wanted = {source: wish for wish, source in expect}
-        table = look_at_ranks(ranks, wanted, state.shell.user_ns)
-        if as_json or as_text:
-            click.echo(table.to_json() if as_json else table.text())
-        else:
-            display(table)
-        return
+        table = look_at_ranks(ranks, expect, state.shell.user_ns)
+        return table.to_json() if as_json else table.text() if as_text else table
     if expect:
         raise click.UsageError("--expect needs --ranks")
     if as_json:
-        flags = assess().flags if has_torch() else None
-        click.echo(rng_json(state.generators(), flags))
-        return
+        return rng_json(state.generators(), assess().flags if has_torch() else None)
     if as_text:
-        click.echo(_look(state, everything=everything).text())
-    else:
-        display(Inspection(state, everything=everything))
+        return _look(state, everything=everything).text()
+    return Inspection(state, everything=everything)
 
 
 class Inspection:
@@ -116,24 +106,24 @@ def _look(state: State, *, everything: bool) -> RngView:
 @click.argument("first", metavar="A", shell_complete=recent_runs)
 @click.argument("second", metavar="B", shell_complete=recent_runs)
 @click.pass_obj
-def _diff(target: Target, first: str, second: str) -> None:
+def _diff(state: State, first: str, second: str) -> StateDifference:
     """Compare the states in which In[A] and In[B] began."""
-    session = target[0].tracking.session
+    session = state.tracking.session
     runs = find_run(session, first), find_run(session, second)
     locate = LedgerStates(session.ledger).position
-    display(StateDifference(*runs, locate, session.kernel))
+    return StateDifference(*runs, locate, session.kernel)
 
 
 @line.command("who")
 @click.argument("number", metavar="N", shell_complete=recent_runs)
 @click.pass_obj
-def _who(target: Target, number: str) -> None:
+def _who(state: State, number: str) -> WhoView:
     """List which operation, line and module of In[N] drew how much from which source."""
-    session = target[0].tracking.session
+    session = state.tracking.session
     run = find_run(session, number)
     traces = session.ledger.traces([run.id or 0]).get(run.id or 0, [])
     if not any(trace.traced and not trace.checked for trace in traces):
         name = run_phrase(run, session.kernel)
         message = f"{name} was not traced; put %%deterministic --trace on top of it and run it"
         raise LookupFailure(message)
-    display(WhoView(run, traces, session.kernel))
+    return WhoView(run, traces, session.kernel)

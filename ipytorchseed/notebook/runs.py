@@ -73,9 +73,10 @@ class Runs(threading.local):
         """Record that a cell may be running whose beginning was not seen."""
         self._stack.append(Run(assumed=True))
 
-    def pre_execute(self) -> None:
+    def pre_execute(self) -> Run:
         """Record that something begins: a cell, a silent one, or a callback."""
         self._stack.append(Run())
+        return self._stack[-1]
 
     def pre_run_cell(self, info: ExecutionInfo) -> None:
         """Record which cell begins."""

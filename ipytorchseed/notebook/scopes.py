@@ -7,45 +7,41 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from IPython.core.interactiveshell import InteractiveShell
-from msgspec import Struct, field
+from IPython.display import display
 
 from ipytorchseed.determinism.alerts import Alert, note_alert
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.notebook.interrupts import Interrupts
+from ipytorchseed.ledger.records import Operation, Trace
 from ipytorchseed.notebook.location import Locator
-from ipytorchseed.notebook.runs import Run, Runs
+from ipytorchseed.notebook.runs import Run
+from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.traces import follow
+from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.trace.recorder import Recorder
 
 
-class Scopes(Struct, eq=False):
+class Scopes:
     """Begins and ends deterministic scopes, and collects torch's alerts in them.
 
     Args:
-        shell: The running shell.
-        runs: The current runs.
-        locator: Finds the line of a cell.
-        hear: Called with torch's alerts, if there are any.
-        interrupts: Holds those that arrive while a scope ends.
-        follow: Records operations until a run ends.
+        state: The state of the extension in the shell.
 
     Attributes:
         session: The scope that ``%deterministic on`` began, or None.
     """
 
-    _shell: InteractiveShell
-    _runs: Runs
-    _locator: Locator
-    _hear: Callable[[list[Alert]], None]
-    _interrupts: Interrupts
-    _follow: Callable[[Run], Recorder]
-    session: deterministic | None = None
-    watch: Recorder | None = None
-    _stopped: set[str] = set()
-    _ends: list[tuple[Run | None, Callable[[], None]]] = []
-    _replaced: Replacements = field(default_factory=Replacements)
+    def __init__(self, state: State) -> None:
+        self.session: deterministic | None = None
+        self._state = state
+        self._pick = state.part(Locator).pick
+        self._watch: Recorder | None = None
+        self._stopped: set[str] = set()
+        self._ends: list[tuple[Run, Callable[[], None]]] = []
+        self._replaced = Replacements()
+        state.before_record.append(self._after_cell)
+        state.at_unload.append(lambda: "%deterministic on" if self.switch_off() else "")
 
     @property
     def in_cell(self) -> bool:
@@ -61,29 +57,27 @@ class Scopes(Struct, eq=False):
             scope: The scope to begin.
             after: Called with the scope once everything is restored.
         """
-        run = self._runs.current
-        if run is None:  # the front end reports no runs: end at its next event
-            self._runs.pre_execute()
-            run = self._runs.current
+        runs = self._state.runs  # if the front end reports none: end at its next event
+        run = runs.current or runs.pre_execute()
         for cell, end in [*self._ends]:
             if cell is run:
                 end()  # the line runs again, as under %%timeit
-        scope.pick = self._locator.pick
+        scope.pick = self._pick
         self._watch_backward(scope, run)
-        self._interrupts.hold_cell()
+        self._state.interrupts.hold_cell()
         try:
             with held_interrupts():
                 scope.begin()
                 self._end_with(run, scope, after)
         finally:
             if not self._ends:
-                self._interrupts.leave_cell()
+                self._state.interrupts.leave_cell()
         self._watch_errors()
 
     def switch_on(self, scope: deterministic) -> None:
         """Begin a scope for the rest of the session; it replaces an earlier one."""
         self.switch_off()
-        scope.pick = self._locator.pick
+        scope.pick = self._pick
         scope.begin()
         self.session = scope
         self._watch_errors()
@@ -100,75 +94,87 @@ class Scopes(Struct, eq=False):
         self._hear(scope.alerts)
         return True
 
-    def after_cell(self) -> None:
+    def _after_cell(self) -> None:
         """Pass on the alerts of a cell under ``%deterministic on --warn``."""
         if self.session is not None:
             self._hear(self.session.take_alerts())
 
+    def _hear(self, alerts: list[Alert]) -> None:
+        """Show torch's alerts, and store them for the record of the current run."""
+        if alerts:
+            display(AlertTable(alerts, self._state.tracking.find_unseeded()))
+            self._state.note(Trace(operations=tuple(map(_operation, alerts))))
+
     def _end_with(
-        self, run: Run | None, scope: deterministic, after: Callable[[deterministic], None] | None
+        self, run: Run, scope: deterministic, after: Callable[[deterministic], None] | None
     ) -> None:
         """Make an active scope end once, with a run."""
 
         def end() -> None:
-            if run is not None and end in run.on_end:
+            if end in run.on_end:
                 run.on_end.remove(end)
             try:
                 scope.end()
             finally:
                 self._ends.remove((run, end))
                 if not self._ends:
-                    self._interrupts.leave_cell()
+                    self._state.interrupts.leave_cell()
                 self._watch_errors()
             self._hear(scope.alerts)
             if after is not None:
                 after(scope)
 
         self._ends.append((run, end))
-        if run is not None:
-            run.on_end.append(end)
+        run.on_end.append(end)
 
     def _watch_errors(self) -> None:
         """Add notes to torch's errors before they are shown, while a scope is active."""
         if not self._ends and self.session is None:
             self._replaced.put_back()
         elif not self._replaced:
-            show = self._noting(self._shell.showtraceback)
-            self._replaced.put(self._shell, "showtraceback", show)
+            shown = self._state.shell.showtraceback
 
-    def _watch_backward(self, scope: deterministic, run: Run | None) -> None:
+            def showtraceback(*args: Any, **kwargs: Any) -> None:
+                self._note(sys.exc_info()[1])
+                shown(*args, **kwargs)
+
+            self._replaced.put(self._state.shell, "showtraceback", showtraceback)
+
+    def _watch_backward(self, scope: deterministic, run: Run) -> None:
         """Record operations, so that alerts of backward passes name their forward lines.
 
         This takes time, so it is done only if alerts are listed, or if one stopped the cell before.
         """
-        info = run.info if run is not None else None
-        text = "" if info is None else str(info.raw_cell)
-        if run is not None and text and (scope.warn or text in self._stopped):
-            self.watch = self._follow(run)
+        text = "" if run.info is None else str(run.info.raw_cell)
+        if text and (scope.warn or text in self._stopped):
+            self._watch = follow(self._state, run)
             scope.forward = self._forward
-            run.on_end.append(partial(setattr, self, "watch", None))
+            run.on_end.append(partial(setattr, self, "_watch", None))
 
     def _forward(self) -> int | None:
         """Return the line of the forward operation during a backward pass."""
-        place = self.watch.place if self.watch is not None else None
+        place = self._watch.place if self._watch is not None else None
         return place.line or None if place is not None and place.backward else None
 
-    def _note(self, error: BaseException) -> None:
+    def _note(self, error: BaseException | None) -> None:
         """Add a note to an error that is about to be shown."""
-        forward = self._forward()
-        note = note_alert(error, self._locator.pick, forward)
-        run = self._runs.current
-        if note is None or forward is not None or run is None or run.info is None:
+        forward, run = self._forward(), self._state.runs.current
+        note = None if error is None else note_alert(error, self._pick, forward)
+        if error is None or run is None or run.info is None or forward is not None:
             return
-        if "in the backward pass" in note:
+        if note is not None and "in the backward pass" in note:
             self._stopped.add(str(run.info.raw_cell))
             error.add_note("run the cell again: its backward pass is then followed to the line")
 
-    def _noting(self, show: Callable[..., None]) -> Callable[..., None]:
-        def showtraceback(*args: Any, **kwargs: Any) -> None:
-            error = sys.exc_info()[1]
-            if error is not None:
-                self._note(error)
-            show(*args, **kwargs)
 
-        return showtraceback
+def _operation(alert: Alert) -> Operation:
+    import torch
+
+    known = hasattr(torch.ops.aten, alert.operation)
+    return Operation(
+        operation=f"aten::{alert.operation}" if known else alert.operation,
+        line=alert.line if alert.forward is None else alert.forward,
+        code=alert.code,
+        backward=alert.forward is not None,
+        how="alert",
+    )

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
-from IPython.display import display
 
-from ipytorchseed.commands import Seed, Words, examples, flag, says, without_dashes
+from ipytorchseed.commands import Seed, Words, flag, says, without_dashes
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
 from ipytorchseed.experiment import rewind as states_of
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.seeding import Each
-from ipytorchseed.notebook.state import State, Target
+from ipytorchseed.notebook.state import State
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.ranks import own_rank, seed_by_rank
 from ipytorchseed.rng.seeds import LIMIT, fresh_seed
@@ -98,28 +97,29 @@ class SeedCommand(click.Command):
     invoke_without_command=True,
     subcommand_metavar="[SEED [--generators] [--by-rank] [-q] | COMMAND]",
     context_settings={"ignore_unknown_options": True},
-    epilog=examples(
-        ("%seed 42", "seed python, numpy and torch now"),
-        ("%seed 42 --generators", "and the generators that you made"),
-        ("%seed 42 --by-rank", "each rank of a training with its own"),
-        ("%seed 42 -q", "without a word"),
-        ("%seed each 42", "each later cell, until %seed off"),
-        ("%seed rewind 5", "go back to where In[5] began"),
-        ("%seed save start", "keep where every source stands"),
-        ("%seed restore start", "and come back to it, also after a restart"),
-        ("%seed", "where every source stands"),
-    ),
 )
 @click.pass_context
-def line(ctx: click.Context) -> None:
+def line(ctx: click.Context) -> SeedStatus | None:
     """Put every source of randomness in a known state.
 
     A SEED, an integer from 0 to 4294967295, seeds python, numpy, torch on every device and
     registered sources now. Without one, show what is in force.
-    """
-    if ctx.invoked_subcommand is None:
-        state: State = ctx.obj[0]
-        display(SeedStatus.read(state.seeding.rule, state.generators()))
+
+    \b
+    Examples:
+      %seed 42               seed python, numpy and torch now
+      %seed 42 --generators  and the generators that you made
+      %seed 42 --by-rank     each rank of a training with its own
+      %seed 42 -q            without a word
+      %seed each 42          each later cell, until %seed off
+      %seed rewind 5         go back to where In[5] began
+      %seed save start       keep where every source stands
+      %seed restore start    and come back to it, also after a restart
+      %seed                  where every source stands
+    """  # noqa: D301 -- click's mark for text that keeps its lines
+    if ctx.invoked_subcommand is not None:
+        return None
+    return SeedStatus.read(ctx.obj.seeding.rule, ctx.obj.generators())
 
 
 @click.command(cls=SeedCommand)  # not in the group: it has no subcommand
@@ -130,10 +130,8 @@ def line(ctx: click.Context) -> None:
 )
 @flag("--by-rank", "Give each process its own seed, derived from SEED and its rank.")
 @says
-@click.pass_obj
-def _now(target: Target, seed: int, *, generators: bool, by_rank: bool) -> str:
+def _now(state: State, seed: int, *, generators: bool, by_rank: bool) -> str:
     """Seed every source now."""
-    state = target[0]
     found = state.generators()
     common, rank = seed, own_rank()
     seed = seed_by_rank(common, rank) if by_rank else common
@@ -151,47 +149,44 @@ def _now(target: Target, seed: int, *, generators: bool, by_rank: bool) -> str:
 @click.argument("seed", type=SeedValue())
 @flag("--same", "Give every cell SEED itself.")
 @says
-@click.pass_obj
-def _each(target: Target, seed: int, *, same: bool) -> str:
+def _each(state: State, seed: int, *, same: bool) -> str:
     """Seed before every later cell, with the cell's own seed derived from SEED."""
-    target[0].seeding.each = Each(seed, same)
-    return f"{target[0].seeding.rule}.\n%seed off stops it."
+    state.seeding.each = Each(seed, same)
+    return f"{state.seeding.rule}.\n%seed off stops it."
 
 
 @line.command("off")
 @says
-@click.pass_obj
-def _off(target: Target) -> str:
+def _off(state: State) -> str:
     """Stop seeding before every cell."""
-    was, target[0].seeding.each = target[0].seeding.each, None
+    was, state.seeding.each = state.seeding.each, None
     return "Cells are no longer seeded." if was else "%seed each was not on."
 
 
 @line.command("new")
 @says
-@click.pass_obj
-def _new(target: Target) -> str:
+def _new(state: State) -> str:
     """Take a fresh seed from the system, apply it and print it."""
-    state, seed = target[0], fresh_seed()
+    seed = fresh_seed()
     state.apply(seed, "new")
     return seeded_text(seed, [], state.generators())
 
 
 @line.command("stamp")
 @click.pass_obj
-def _stamp(target: Target) -> None:
+def _stamp(state: State) -> str:
     """Print one line for a paper or a log: seed, states, settings, versions, hardware."""
     from ipytorchseed.render.seeding import stamp, stamp_text
 
-    rule = target[0].seeding.each
-    click.echo(stamp() if rule is None else stamp_text(f"each cell seeded from {rule.seed}"))
+    rule = state.seeding.each
+    return stamp() if rule is None else stamp_text(f"each cell seeded from {rule.seed}")
 
 
 @line.command("log")
 @click.pass_obj
-def _log(target: Target) -> None:
+def _log(state: State) -> SeedLog:
     """Show which seeds were applied when, across kernel restarts."""
-    session = target[0].tracking.session
+    session = state.tracking.session
     entries = session.ledger.seeds(session.notebook, limit=_SHOWN + 1)
     runs: dict[tuple[str, int | None], Run] = {}
     for entry in entries[-_SHOWN:]:
@@ -202,12 +197,12 @@ def _log(target: Target) -> None:
                 runs[where] = run
     note = "" if session.config.tracking else f"Seeds are not logged now: {TRACKING_OFF}"
     more = len(entries) > _SHOWN
-    display(SeedLog(entries[-_SHOWN:], runs, session.kernel, more=more, note=note))
+    return SeedLog(entries[-_SHOWN:], runs, session.kernel, more=more, note=note)
 
 
 def _saved(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of saved states, quoted if needed."""
-    session = ctx.obj[0].tracking.session
+    session = ctx.obj.tracking.session
     names, begun = session.ledger.saves(session.shelf), incomplete.lstrip("\"'")
     return [as_word(name) for name in names if name.startswith(begun)]
 
@@ -218,10 +213,8 @@ _name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_c
 @line.command("save")
 @_name
 @says
-@click.pass_obj
-def _save(target: Target, words: tuple[str, ...]) -> str:
+def _save(state: State, words: tuple[str, ...]) -> str:
     """Keep the full state of every source under NAME, across kernel restarts."""
-    state = target[0]
     session = state.tracking.session
     name = " ".join(words)
     word, states = as_word(name), state.states()
@@ -232,10 +225,8 @@ def _save(target: Target, words: tuple[str, ...]) -> str:
 @line.command("restore")
 @_name
 @says
-@click.pass_obj
-def _restore(target: Target, words: tuple[str, ...]) -> str:
+def _restore(state: State, words: tuple[str, ...]) -> str:
     """Put every source back to the state saved as NAME."""
-    state = target[0]
     session, name = state.tracking.session, " ".join(words)
     states = session.ledger.saved(session.shelf, name)
     if states is None:
@@ -251,14 +242,12 @@ def _restore(target: Target, words: tuple[str, ...]) -> str:
 @click.argument("run", metavar="N", shell_complete=recent_runs)
 @flag("--after", "To where they stood when In[N] ended.")
 @says
-@click.pass_obj
-def _rewind(target: Target, run: str, *, after: bool) -> str:
+def _rewind(state: State, run: str, *, after: bool) -> str:
     """Put every source back where it stood when In[N] began.
 
     N is the number in In[N], of this kernel or else of the last one that had it; #17 is the
     ledger's number 17, as %rng and %seed log list runs of earlier kernels.
     """
-    state = target[0]
     session = state.tracking.session
     found = find_run(session, run)
     name = run_phrase(found, session.kernel)

@@ -10,12 +10,13 @@ import click
 import msgspec
 from IPython.display import display
 
-from ipytorchseed.commands import examples, flag, in_json, option
+from ipytorchseed.commands import flag, in_json, option
 from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.encoding import encode
+from ipytorchseed.notebook.checks import Checks
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.progress import Progress
 from ipytorchseed.notebook.rerun import left_as_before, make_body
@@ -35,20 +36,12 @@ _DIGITS = 10
 
 
 def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    session = ctx.obj[0].tracking.session
+    session = ctx.obj.tracking.session
     names = session.ledger.saves(_place(session))
     return [as_word(name) for name in names if name.startswith(incomplete.lstrip("\"'"))]
 
 
-@click.command(
-    add_help_option=False,  # as in %%deterministic: the body would not run
-    epilog=examples(
-        ("%%seeds 8", "the numbers that the cell makes, under seeds 0 to 7"),
-        ("%%seeds 8 --from 100", "under seeds 100 to 107"),
-        ("%%seeds 8 --keep base", "keep the study, across kernel restarts"),
-        ("%%seeds 8 --versus base", "is the change more than the noise of seeds?"),
-    ),
-)
+@click.command(add_help_option=False)  # as in %%deterministic: the body would not run
 @click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
 @option("--keep", "NAME", "Keep the study under NAME.")
@@ -62,7 +55,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 @in_json("the study")
 @click.pass_obj
 def cell(  # noqa: PLR0913 -- click passes each option by its name
-    target: tuple[State, str],
+    state: State,
     number: str,
     *,
     start: int,
@@ -70,13 +63,21 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     versus: str | None,
     engines: bool,
     as_json: bool,
+    typed: tuple[list[str], str],
 ) -> Study | None:
     """Run the cell under N seeds, each time on copies of what it reads.
 
     Shows each number that the cell makes: variables, the last expression, entries of dictionaries.
     Everything is restored afterwards, except _, which is the study.
-    """
-    state, body = target
+
+    \b
+    Examples:
+      %%seeds 8                the numbers that the cell makes, under seeds 0 to 7
+      %%seeds 8 --from 100     under seeds 100 to 107
+      %%seeds 8 --keep base    keep the study, across kernel restarts
+      %%seeds 8 --versus base  is the change more than the noise of seeds?
+    """  # noqa: D301 -- click's mark for text that keeps its lines
+    _, body = typed
     _refuse(state, body)
     plain = number.isdecimal() and len(number) < _DIGITS
     seeds, session = choose_seeds(int(number) if plain else number, start), state.tracking.session
@@ -113,7 +114,7 @@ def _refuse(state: State, body: str) -> None:
         raise LookupFailure("there is no code below it")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
-    if state.checks.under_way:
+    if state.part(Checks).under_way:
         raise click.UsageError("--check above %%seeds would compare studies: remove one of them")
     try:
         state.shell.compile.ast_parse(state.shell.transform_cell(body))
@@ -135,7 +136,7 @@ def _run(
     shell, stays = state.shell, list[str]()
     try:
         with (
-            left_as_before(shell, state.seeding, lambda: stays, moved),
+            left_as_before(state, lambda: stays, moved),
             Progress(shell, silent=silent, what="Seeds") as progress,
         ):
 
@@ -149,10 +150,9 @@ def _run(
                 notes = let_through(run, once=True)
             else:
                 made = make_body(shell, body, stays)
-                with state.checks.at_work():
-                    for seed in seeds:
-                        tell(f"seed {seed}")
-                        outcomes[seed] = made.run(seed)
+                for seed in seeds:
+                    tell(f"seed {seed}")
+                    outcomes[seed] = made.run(seed)
             progress.clear()
     except KeyboardInterrupt:
         msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.config import IPyTorchSeed
@@ -19,14 +18,11 @@ from ipytorchseed.notebook.seeding import Seeding
 from ipytorchseed.notebook.tracking import Tracking
 
 if TYPE_CHECKING:
-    from ipytorchseed.determinism.alerts import Alert
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.notebook.checks import Checks
-    from ipytorchseed.notebook.location import Locator
-    from ipytorchseed.notebook.replay import Player, Replays
-    from ipytorchseed.notebook.scopes import Scopes
+    from ipytorchseed.ledger.records import Run, Trace
     from ipytorchseed.rng.generators import Found
     from ipytorchseed.session.session import Session
+
+Part = TypeVar("Part")
 
 
 class Viewer(Protocol):
@@ -71,6 +67,12 @@ class State:
         lock: Held while a cell begins, and by code that must not run during a cell.
         threads: The threads that run a cell: the kernel's own, and those of subshells.
         commanded: Whether a button or an agent runs a magic.
+        rerunning: Whether a cell's code is run again; the extension is then inactive.
+        replaying: Whether cells are run again and recorded.
+        asked: The earlier run of the last ``%why``, which ``%replay`` without a number uses.
+        before_record: Called after each cell, before its run is recorded.
+        after_record: Called after that, with the cell's result and its record, if it has one.
+        at_unload: Called at unload; each returns what it ended, or "".
     """
 
     def __init__(
@@ -92,52 +94,21 @@ class State:
         self.viewer: Viewer | None = None
         self.lock = threading.RLock()
         self.threads: set[int] = set()
-        self.commanded = False
+        self.commanded = self.rerunning = self.replaying = False
+        self.asked: Run | None = None
+        self.before_record: list[Callable[[], object]] = []
+        self.after_record: list[Callable[[ExecutionResult | None, Run | None], object]] = []
+        self.at_unload: list[Callable[[], str]] = []
         self._opener = opener
+        self._parts: dict[Callable[[State], Any], Any] = {}
+        self._observed: list[Trace] = []
 
-    @cached_property
-    def locator(self) -> Locator:
-        """The locator of the running cell."""
-        from ipytorchseed.notebook.location import Locator
-
-        return Locator(self.shell, self.runs)
-
-    @cached_property
-    def scopes(self) -> Scopes:
-        """The deterministic scopes; made on first use, as they need torch's flags."""
-        from ipytorchseed.notebook.scopes import Scopes
-
-        return Scopes(
-            self.shell,
-            self.runs,
-            self.locator,
-            self._hear,
-            self.interrupts,
-            self.checks.follow,
-        )
-
-    @cached_property
-    def checks(self) -> Checks:
-        """The checks and traces; made on first use."""
-        from ipytorchseed.notebook.checks import Checks
-
-        return Checks(
-            self.shell, self.runs, self.locator, self.tracking, self.interrupts, self.seeding
-        )
-
-    @cached_property
-    def replays(self) -> Replays:
-        """The replays; made on first use."""
-        from ipytorchseed.notebook.replay import Replays
-
-        return Replays(self.player, self._show)
-
-    @cached_property
-    def player(self) -> Player:
-        """The player, which reruns cells; made on first use."""
-        from ipytorchseed.notebook.replay import Player
-
-        return Player(self.shell, self.tracking, self.seeding)
+    def part(self, kind: Callable[[State], Part]) -> Part:
+        """Return the shell's only object of a class; made on first use."""
+        if kind not in self._parts:
+            self._parts[kind] = kind(self)
+        made: Part = self._parts[kind]
+        return made
 
     @property
     def session(self) -> Session:
@@ -173,40 +144,16 @@ class State:
         answer: bool | None = (message.get("content") or {}).get("allow_stdin")
         return answer
 
-    @property
-    def used_scopes(self) -> Scopes | None:
-        """The scopes if they were used before, else None."""
-        return vars(self).get("scopes")
+    def note(self, trace: Trace) -> None:
+        """Store what was observed about the current run, for its record."""
+        self._observed.append(trace)
 
-    @property
-    def used_checks(self) -> Checks | None:
-        """The checks if they were used before, else None."""
-        return vars(self).get("checks")
-
-    @property
-    def replaying(self) -> bool:
-        """Whether ``%replay`` or ``%why --prove`` is rerunning cells."""
-        return "player" in vars(self) and self.player.busy
-
-    @property
-    def rerunning(self) -> bool:
-        """Whether a check is rerunning a cell's code; the extension is then inactive."""
-        return self.used_checks is not None and self.used_checks.rerunning
-
-    def _hear(self, alerts: list[Alert]) -> None:
-        """Show torch's alerts, and store them for the record of the current run."""
-        if alerts:
-            from IPython.display import display
-
-            from ipytorchseed.render.scope import AlertTable
-
-            display(AlertTable(alerts, self.tracking.find_unseeded()))
-            self.checks.note(alerts)
-
-    def _show(self, run: Run) -> None:
-        """Show a run that has ended inside another one."""
-        if self.viewer is not None:
-            self.guard.call(self.viewer.ran, run)
+    def record_observed(self, run: Run | None) -> None:
+        """Add what was observed to the record of its run."""
+        observed, self._observed = self._observed, []
+        if run is not None and run.id is not None:
+            for trace in observed:
+                self.tracking.session.ledger.add_trace(run.id, trace)
 
     def generators(self) -> list[Found]:
         """Find the generators that the user's namespace holds."""
@@ -263,7 +210,3 @@ class State:
         if self.viewer is None and self._opener is not None and hasattr(self.shell, "kernel"):
             self.viewer = self._opener(self)
         return self.viewer
-
-
-# What a magic works on: the state, and the body of a cell magic; None if the body is in the cell.
-Target = tuple[State, str | None]

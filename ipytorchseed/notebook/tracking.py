@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ipytorchseed.session.outputs import OutputWatch
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
+
+    # Redirects what a cell shows to its outputs.
+    Silence = Callable[[OutputWatch], AbstractContextManager[None]]
 
 
 # The errors of interrupted cells; the second is for cells that await.
@@ -56,6 +59,9 @@ class Tracking:
         shell: The running shell.
         options: The user's configuration.
         runs: The current runs.
+
+    Attributes:
+        capture: Listens to the outputs of the running cell.
     """
 
     def __init__(self, shell: InteractiveShell, options: IPyTorchSeed, runs: Runs) -> None:
@@ -70,10 +76,9 @@ class Tracking:
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
         self._forget: Callable[[], object] = lambda: None
-        self._ready: tuple[str, Ledger] | None = None
-        self._saved: SavedIds | None = None
+        self._ready: dict[str, Ledger] = {}  # opened ahead, by folder
         self._unheard: Pending | None = None
-        self._capture = OutputCapture(shell, self._outputs)
+        self.capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
 
     @property
@@ -94,15 +99,13 @@ class Tracking:
                 identity=_known.get(self._shell),
             )
             _known[self._shell] = self._session.identity
+            self._saved = SavedIds(self._session.notebook)
         return self._session
 
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; if that fails, report it and keep runs in memory."""
-        ready, self._ready = self._ready, None
-        if ready is not None and ready[0] != folder:  # the option changed
-            ready[1].close()
-            ready = None
-        ledger = _open(folder) if ready is None else ready[1]
+        ledger = self._ready.pop(folder, None) or _open(folder)
+        self._close_ready()  # of another folder
         self._tell_news(ledger)
         return ledger
 
@@ -121,14 +124,17 @@ class Tracking:
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
                 import_module("ipytorchseed.session.hearing").look_through()
-                self._ready = self._options.ledger, _open(self._options.ledger)
+                self._ready[self._options.ledger] = _open(self._options.ledger)
+
+    def _close_ready(self) -> None:
+        while self._ready:
+            self._ready.popitem()[1].close()
 
     def stop(self) -> None:
         """Stop listening, and close the ledger."""
         self._forget()
-        if self._ready is not None:
-            self._ready[1].close()
-        self._capture.stop()
+        self._close_ready()
+        self.capture.stop()
         self._options.unobserve(self._choose)
         if self._soon is not None:
             self._soon.cancel()
@@ -138,10 +144,6 @@ class Tracking:
             self._session.close()
             if watch is not None:
                 watch.close()
-
-    def stop_listening(self) -> None:
-        """Stop recording outputs: what follows is not the cell's."""
-        self._capture.stop()
 
     def stop_look(self) -> None:
         """End the current look soon, after an interrupt."""
@@ -167,23 +169,18 @@ class Tracking:
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
         session.begin_cell(
-            cell=session.cell_of(ident, source, self._saved_ids),
+            cell=session.cell_of(ident, source, self._saved.around),
             source=source,
             execution_count=self._count() if info.store_history else None,
             namespace=self._shell.user_ns,
             prepare=prepare,
         )
         self._shown = shown_traceback(self._shell)
-        self._capture.start()
-
-    def _saved_ids(self, ident: str) -> frozenset[str]:
-        if self._saved is None:
-            self._saved = SavedIds(self.session.notebook)
-        return self._saved.around(ident)
+        self.capture.start()
 
     def end(self, result: ExecutionResult | None) -> Run | None:
         """Look at everything after a cell ran, and record it."""
-        self._capture.stop()
+        self.capture.stop()
         if self._session is None:
             return None
         pending = self._session.pending
@@ -191,7 +188,7 @@ class Tracking:
         if pending is not None and pending.execution_count is not None and count is not None:
             self._ahead = self._counter - count
         try:
-            return self._close(result, None if result is None else result.result, count)
+            return self._close(result, count)
         except LedgerError as failure:
             self._tell_once(f"{failure}. Until then runs are not remembered; your cells go on")
             return None
@@ -206,9 +203,7 @@ class Tracking:
                     "size",
                 )
 
-    def _close(
-        self, result: ExecutionResult | None, value: object, count: int | None = None
-    ) -> Run | None:
+    def _close(self, result: ExecutionResult | None, count: int | None = None) -> Run | None:
         """Record the current run, with how it ended and its last expression's value."""
         error = raised(result)
         interrupted = result is None or isinstance(error, _INTERRUPTS)
@@ -218,7 +213,7 @@ class Tracking:
             self._shell.user_ns,
             status="interrupted" if interrupted else "error" if error is not None else "ok",
             error=None if error is None else error_line(error, shown),
-            result=value,
+            result=None if result is None else result.result,
             execution_count=count,
         )
 
@@ -232,7 +227,7 @@ class Tracking:
 
     def suspend(self) -> Pending | None:
         """Suspend the recording of the current run, to record others inside it."""
-        self._capture.stop()
+        self.capture.stop()
         pending, self.session.pending = self.session.pending, None
         return pending
 
@@ -240,7 +235,7 @@ class Tracking:
         """Resume the recording of a suspended run."""
         self.session.pending = pending
         if pending is not None:
-            self._capture.start()
+            self.capture.start()
 
     @contextmanager
     def isolated(self) -> Iterator[None]:
@@ -269,8 +264,7 @@ class Tracking:
         number: int | None,
         prepare: Callable[[], object],
         execute: Callable[[], ExecutionResult],
-        *,
-        quiet: bool,
+        silence: Silence | None,
     ) -> Run | None:
         """Run the cell of a run again, and record the new run.
 
@@ -279,27 +273,22 @@ class Tracking:
             number: The number in ``In[...]`` of the new run, or None.
             prepare: Called before the cell.
             execute: Runs the cell.
-            quiet: Whether to hide what it shows.
+            silence: Redirects what it shows to its outputs; None to show it.
 
         Raises:
             LedgerError: It cannot be recorded.
         """
-        from ipytorchseed.notebook.rerun import silenced
-
-        session, results = self.session, list[object]()
+        session = self.session
         with ExitStack() as undo:
             undo.callback(session.abandon)
             session.begin_cell(run.cell, run.source, number, self._shell.user_ns, prepare)
             self._shown = shown_traceback(self._shell)
-            if quiet and session.pending is not None:
-                with silenced(self._shell, session.pending.outputs, results):
-                    result = execute()
-            else:
-                with OutputCapture(self._shell, self._outputs):
-                    result = execute()
-                results.append(result.result)
+            outputs = None if session.pending is None else session.pending.outputs
+            listening = OutputCapture(self._shell, self._outputs)
+            with listening if silence is None or outputs is None else silence(outputs):
+                result = execute()
             undo.pop_all()
-        return self._close(result, results[-1] if results else None)
+        return self._close(result)
 
     def find_unseeded(self) -> list[str]:
         """Return the sources that the running cell drew from and that were never seeded."""
@@ -319,13 +308,11 @@ class Tracking:
 
     def note_seed(self, seed: int, how: str) -> None:
         """Record a seed in the log."""
-        if not self._options.tracking:
-            return
-        session = self.session
-        try:
-            session.log_seed(seed, how)
-        except LedgerError as failure:  # the seed is applied anyway
-            self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
+        if self._options.tracking:
+            try:
+                self.session.log_seed(seed, how)
+            except LedgerError as failure:  # the seed is applied anyway
+                self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
 
     def _later(self, maintain: Callable[[], object]) -> None:
         """Call a function once the kernel is idle, or at once without event loop."""

@@ -10,23 +10,22 @@ import click
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.display import display
 
-from ipytorchseed.commands import examples, flag, in_json, option
-from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
+from ipytorchseed.commands import flag, in_json, option
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.notebook.lookup import find_run, known_runs, recent_runs
+from ipytorchseed.notebook.lookup import find_run, own_run, recent_runs, run_named, run_of
 from ipytorchseed.notebook.proving import prove_causes, prove_makers
-from ipytorchseed.notebook.state import State, Target
-from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.questions import Why
+from ipytorchseed.notebook.state import State
+from ipytorchseed.questions import RUN, Why
 from ipytorchseed.reads.own_lines import MARK, only_asks
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
+from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.render.why_all import NotebookView
 from ipytorchseed.session.asking import (
     last_repeated,
-    last_setting,
     why,
     why_all,
     why_elsewhere,
@@ -36,32 +35,10 @@ from ipytorchseed.session.session import Session
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import with_roots_of
 
-_RUN = lazy_pattern(r"#?\d+|In\[\d+\]")
-
-# How many of the last runs are searched for suggestions for a mistyped word.
-_NEAR = 50
-
-# Words that switch the line below changed cells.
-_SWITCH = {"on": True, "off": False}
-
 _LIVE = "application/vnd.jupyter.widget-view+json"
 
-# The word for all cells.
-_ALL = "all"
 
-
-@click.command(
-    epilog=examples(
-        ("%why", "why the last cell that ran again gave another result"),
-        ("%why 9", "why In[9] did"),
-        ("%why acc", "why the run that last set acc did"),
-        ("%why 9 --against 5", "what In[9] and In[5] began with"),
-        ("%why --against a.json", "what is not as in that receipt"),
-        ("%why 9 --prove", "test the causes of a cell that takes long"),
-        ("%why all", "which cells of the notebook changed, and why"),
-        ("%why on", "a line under each cell whose result changed"),
-    )
-)
+@click.command()
 @click.argument(
     "what",
     required=False,
@@ -85,51 +62,60 @@ _ALL = "all"
 @in_json()
 @click.pass_obj
 def line(  # noqa: PLR0913 -- click passes each option by its name
-    target: Target,
+    state: State,
     what: str | None,
     *,
     against: str | None,
     prove: bool | None,
     yes: bool,
     as_json: bool,
-) -> None:
+) -> View | str | None:
     """Explain why a cell gave a different result than the last time.
 
     Asks about the last run of a cell that ran before, about In[N], about the run that last set a
     variable, or about a cell's last run; with `all`, about every cell of this kernel. With `on`,
     a line is shown under every cell that shows something else than before, until `off`.
-    """
-    state = target[0]
+
+    \b
+    Examples:
+      %why                   why the last cell that ran again gave another result
+      %why 9                 why In[9] did
+      %why acc               why the run that last set acc did
+      %why 9 --against 5     what In[9] and In[5] began with
+      %why --against a.json  what is not as in that receipt
+      %why 9 --prove         test the causes of a cell that takes long
+      %why all               which cells of the notebook changed, and why
+      %why on                a line under each cell whose result changed
+    """  # noqa: D301 -- click's mark for text that keeps its lines
     if yes and not prove:
         raise click.UsageError("--yes needs --prove")
     session = state.session
-    if what in _SWITCH:
-        state.options.explain_on_change = _SWITCH[what]
-        if _SWITCH[what]:
+    if what in {"on", "off"}:
+        state.options.explain_on_change = what == "on"
+        if what == "on":
             state.open_viewer()  # its imports take long
-        return
-    if what == _ALL:
+        return None
+    if what == "all":
         if against is not None or prove is not None:
             message = (
                 "`%why all` accepts no option except --json: it compares each cell's last two runs"
             )
             raise click.UsageError(message)
         notebook = NotebookView(*why_all(session), session.kernel)
-        click.echo(notebook.to_json()) if as_json else display(notebook)
-        return
+        return notebook.to_json() if as_json else notebook
     said, prove = _compare(state, what, against, prove=prove)
     if prove or (prove is None and state.options.prove):
-        said = prove_causes(state.player, said, asked=bool(prove), yes=yes, silent=as_json)
-        if said.makers and prove_makers(state.player, said):
+        said = prove_causes(state, said, asked=bool(prove), yes=yes, silent=as_json)
+        if said.makers and prove_makers(state, said):
             fresh = why(session, said.run, said.against, tested=False)
             said = with_roots_of(said, fresh)
     view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)
     if as_json:
-        click.echo(view.to_json(session.identity.ident_of(said.run.cell)))
-        return
+        return view.to_json(session.identity.ident_of(said.run.cell))
     display(view)
     if said.run.id and said.against is not None and said.against.id:
         show_live(state)
+    return None
 
 
 def _compare(
@@ -146,7 +132,7 @@ def _compare(
     run = last_repeated(session) if what is None else run_of(session, what)
     other = None if against is None else find_run(session, against)
     said = why(session, run, other, tested=not prove)
-    state.replays.asked = said.against
+    state.asked = said.against
     return said, prove
 
 
@@ -156,16 +142,13 @@ def show_live(state: State, metadata: Mapping[str, object] | None = None) -> Non
     Front ends without widgets show nothing for it.
     """
     viewer = state.open_viewer() if state.has_front_end else None
-    formatter = state.shell.display_formatter
-    if viewer is None or formatter is None:
-        return
-    bundle, _ = formatter.format(viewer.shown(), include={_LIVE})
-    display(bundle, raw=True, metadata=metadata)
+    if viewer is not None:
+        display(viewer.shown(), include={_LIVE}, metadata=metadata)
 
 
 def _is_file(word: str) -> bool:
     """Return whether a word is a receipt's path, existing or not, rather than a run."""
-    return _RUN.fullmatch(word) is None and (Path(word).exists() or Path(word).suffix != "")
+    return RUN.match(word) is None and (Path(word).exists() or Path(word).suffix != "")
 
 
 def explain_change(state: State, run: Run) -> None:
@@ -181,36 +164,6 @@ def explain_change(state: State, run: Run) -> None:
     if line:
         display({"text/plain": line, "text/html": view.line_html}, raw=True, metadata=ours)
         show_live(state, ours)
-
-
-def run_of(session: Session, word: str) -> Run:
-    """Return the run that a number, a cell or a variable names.
-
-    Raises:
-        LookupFailure: There is none; the message names the last runs.
-    """
-    return find_run(session, word) if _RUN.fullmatch(word) else run_named(session, word)
-
-
-def run_named(session: Session, word: str) -> Run:
-    """Return the last run of the cell with an id, or the one that last set a variable.
-
-    Raises:
-        LookupFailure: There is none; the message suggests a name or names the last runs.
-    """
-    key = session.identity.key_of(word)
-    run = session.ledger.last_run(session.shelf, key)
-    if run is None or run.source.strip() == word:  # without an id, a cell is identified by its text
-        run = last_setting(session, word) or run
-    if run is None:
-        recent = session.ledger.runs(session.shelf, limit=_NEAR)
-        known = {name for each in recent for name in (each.cell, *each.writes)}
-        meant = did_you_mean(word, known | {*_SWITCH, _ALL})
-        if meant:
-            raise LookupFailure(f"no variable or cell {quoted(word)} is on record{meant}")
-        said = f"no variable, cell or run {quoted(word)} is recorded"
-        raise LookupFailure(f"{said}; {known_runs(session)}")
-    return run
 
 
 def why_by_ledger(notebook: str, question: Why) -> str:
@@ -249,18 +202,6 @@ def explain_asked(session: Session, question: Why, names: Mapping[str, Any]) -> 
         run = last_repeated(session)
     against = None if question.against is None else own_run(session, question.against)
     return WhyView(with_seeds(why(session, run, against), names), session.kernel)
-
-
-def own_run(session: Session, word: str) -> Run:
-    """Return the run of this notebook that a word names.
-
-    Raises:
-        LookupFailure: There is none, or it belongs to a different notebook.
-    """
-    run = find_run(session, word)
-    if run.notebook != session.shelf:
-        raise LookupFailure(f"{word} is a run of another notebook: ask there")
-    return run
 
 
 def is_same(path: str, other: str) -> bool:

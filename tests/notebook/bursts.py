@@ -27,7 +27,10 @@ from ipytorchseed.determinism.interrupts import HeldInterrupt
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.notebook import extension
+from ipytorchseed.notebook.checks import Checks
+from ipytorchseed.notebook.replay import Replays
 from ipytorchseed.notebook.rerun import shell_parts
+from ipytorchseed.notebook.scopes import Scopes
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.session import hearing
 from tests.notebook.interrupting import make_shell
@@ -41,7 +44,7 @@ COUNTED = re.compile(
 # Functions that restore something, some only at their end.
 RESTORING = {
     "put_back", "_put_back", "restore", "restore_flags", "undo", "restored_shell", "silenced", "begin", "leave",
-    "_restore", "restore_parts", "_bind_again", "_keep",
+    "_restore", "_bind_again", "_keep",
     "_rebind", "held_interrupts", "let_through", "record", "apart", "end", "_end", "hold", "at_work",
     "catch_warnings", "__exit__", "close", "release", "abandon", "run_coroutine", "_quiet_as",
     "_put_results_back", "resume", "hints_kept", "run", "_run_under", "_finish", "left_as_before",
@@ -151,7 +154,6 @@ def look(shell) -> dict[str, object]:
     state, names = extension.running(), shell.user_ns
     own = {n: v for n, v in names.items() if n[0] != "_" and n not in ("In", "Out", "exit", "quit")}
     net, sgd = names["net"], names["sgd"]
-    players = vars(state).get("player")
     return {
         "names": {name: id(value) for name, value in own.items()},
         "order": [*own],
@@ -171,7 +173,7 @@ def look(shell) -> dict[str, object]:
         "environment": dict(os.environ),
         "filters": [*warnings.filters],
         "showwarning": warnings.showwarning,
-        "shell": {name: value for _, name, value in shell_parts(shell) if name != "_"},
+        "shell": {n: v for _, n, v in shell_parts(shell) if n != "_" and n[:5] != "last_"},
         "traps": (shell.builtin_trap._nested_level, shell.display_trap._nested_level),
         "handler": signal.getsignal(signal.SIGINT),
         "collection": gc.isenabled(),
@@ -181,11 +183,11 @@ def look(shell) -> dict[str, object]:
         "heard": len(hearing.heard) if hasattr(hearing, "heard") else 0,
         "seeds": recent_seeds(),
         "rerunning": state.rerunning,
-        "busy": players is not None and players.busy,
+        "busy": state.replaying,
         "pending": state.tracking.session.pending,
         "session": id(state.tracking.session),
-        "scopes": state.used_scopes is not None and state.used_scopes.in_cell,
-        "under": state.used_checks is not None and state.used_checks.under_way,
+        "scopes": state.part(Scopes).in_cell,
+        "under": state.part(Checks).under_way,
         "runs": state.runs.current,
         "transformers": [*shell.ast_transformers],
         "seeding": dict(vars(state.seeding)),
@@ -231,7 +233,7 @@ def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, lis
         pass
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     state = extension.running()
-    if command == "replay" and state.replays._before is not None:
+    if command == "replay" and state.part(Replays)._before is not None:
         shell.run_cell("%replay --undo")
     after = look(shell)
     wrong = [name for name in before if name not in left_alone and before[name] != after[name]]

@@ -200,11 +200,11 @@ STEPS = {
         "max(run.seconds for run in runs)", "runs[-1].seconds"
     ),
     "proofs policy": _proofs(
-        "if experiments.blocked or asked:", "if True:",
+        "if experiments.blocked or self.asked:", "if True:",
         f"{PROVE}::test_what_is_not_tested_unasked",
     ),
     "proofs deadline": _proofs(
-        "TimeLimit(None if asked else DEADLINE)", "TimeLimit(None)",
+        "TimeLimit(None if self.asked else DEADLINE)", "TimeLimit(None)",
         f"{PROVE}::test_a_test_that_does_not_end_is_interrupted",
     ),
     "proofs outside": _proofs(
@@ -216,7 +216,7 @@ STEPS = {
         f"{PROVE}::test_a_cell_that_gives_commands_is_not_run",
     ),
     "proofs apart": _proofs(
-        "            player.tracking.isolated(),\n", "", f"{PROVE}::test_a_source_that_moved",
+        "                self.state.tracking.isolated(),\n", "", f"{PROVE}::test_a_source_that_moved",
     ),
     "proofs kept": _proofs(
         "session.ledger.add_findings(said.run.id, said.against.id, findings)", "pass", _KEPT,
@@ -224,7 +224,7 @@ STEPS = {
     "proofs kept only if made": _proofs(
         "keep=keep", "keep=True", f"{PROVE}::test_a_folder_of_the_later_run_that_is_gone",
     ),
-    "proofs not again": _proofs("if said.tested and not asked", "if False", _KEPT),
+    "proofs not again": _proofs("if said.tested and not self.asked", "if False", _KEPT),
     "proofs extra": _search(
         '", ".join(sorted(extra.values | extra.states))', "''", f"{PROVE}::test_a_source_that_only_the_earlier_text_draws_from",
     ),
@@ -297,7 +297,7 @@ STEPS = {
         "undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))", "pass", _MAKER,
     ),
     "leave shell": _leave(
-        "undo.callback(restore_parts, parts)", "pass",
+        "undo.enter_context(restored_shell(shell))", "pass",
         f"{PROVE}::test_an_interrupt_leaves_everything_as_before",
     ),
     "leave telling names": _engine("return [*unbound, *self", "return [*self", ENGINE),

@@ -174,7 +174,7 @@ def _grade_data(what: str, kind: str, before: object, after: object, rtol: float
     elif isinstance(before, str) and isinstance(after, str):
         return grade_text(what, before, after, rtol, kind)
     else:
-        detail = "" if before == after else f"{kind} with other content"
+        detail = "" if before == after else f"{kind} with different content"
     return Grade(what, detail=detail, found=Found.DIFFERENT if detail else Found.SAME)
 
 

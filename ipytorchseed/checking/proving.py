@@ -129,7 +129,7 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
     cause = Cause(
         kind="operation",
         name=caught["operation"],
-        message=f"{caught['operation']}{where} gives other results for the same input",
+        message=f"{caught['operation']}{where} gives different results for the same input",
         proof=source.splitlines()[line - 1].strip() if line else "",
         fix=MENDS if told["with_flags"] == "repeats" else "",
         finding=Finding(PROVED, f"{PROVED}: {how}"),

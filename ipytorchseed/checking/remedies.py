@@ -220,7 +220,7 @@ def _uses_torch(site: Site) -> bool:
 
 def _use_deterministic(site: Site) -> Iterator[Edits]:
     """Switch torch's deterministic algorithms on."""
-    why = f"lets torch use algorithms that repeat, for {site.found.cell.name}"
+    why = f"makes torch use deterministic algorithms, for {site.found.cell.name}"
     yield after_import(site, "torch.use_deterministic_algorithms(True)", "operation", why)
 
 

@@ -38,7 +38,8 @@ _OWN = frozenset({"code", "environment", "file", "flag"})
 _NO_REASON = "no cause was recorded"
 _TRY = "put %%deterministic --check on top of the cell, after %load_ext ipytorchseed"
 _PERHAPS = (
-    f"It may be an address, a handle or a counter in an object. If results depend on it, {_TRY}"
+    "The difference may be a memory address, a handle or a counter in an object. If results depend"
+    f" on it, {_TRY}"
 )
 
 
@@ -211,7 +212,7 @@ def _saved(verdict: Verdict) -> Iterator[str]:
     if verdict.first is None:
         return
     if not verdict.in_order:
-        said = "When it was saved, its cells had not been run once each, from top to bottom."
+        said = "When it was saved, its cells had run out of order, or not exactly once."
         yield wrap(said, first="  ")
     yield from _named("Never run in the file, but run here: {}.", never)
     said = "To check whether it repeats at all, run ipytorchseed check without --saved."
@@ -301,7 +302,7 @@ def _causes(causes: Sequence[Cause]) -> Iterator[str]:
             yield wrap(cause.finding.how, first="    ")
 
 
-_HASHES = "it may be the order of string sets: try PYTHONHASHSEED=0"
+_HASHES = "the cause may be the order of a set of strings: try PYTHONHASHSEED=0"
 
 
 def _next_step(verdict: CellVerdict) -> str:
@@ -319,10 +320,10 @@ def _next_step(verdict: CellVerdict) -> str:
     )
     hashes = os.environ.get("PYTHONHASHSEED", "random") == "random"
     if verdict.repeats:
-        return f"{said}Within one kernel it repeats{f', so {_HASHES}' if hashes else ''}"
+        return f"{said}Within one kernel the cell repeats{f', so {_HASHES}' if hashes else ''}"
     return (
         f"{said}To find an operation that gives a different result each time, {_TRY}"
-        f"{f'. If it repeats within one kernel, {_HASHES}' if hashes else ''}"
+        f"{f'. If the cell repeats within one kernel, {_HASHES}' if hashes else ''}"
     )
 
 

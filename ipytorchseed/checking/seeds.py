@@ -90,7 +90,7 @@ def seed_next(site: Site) -> Iterator[Edits]:
     index = site.found.cell.index
     later = [each for each in site.program.codes if each.cell.index > index and each.tree.body]
     moved = [seeder(each.name) for each in site.found.changes if each.what == "source"]
-    why = f"seeds again what a library seeds at random in {site.found.cell.name}"
+    why = f"seeds again, because a library seeds at random in {site.found.cell.name}"
     for name in dict.fromkeys(filter(None, moved)) if later else ():
         yield at_top(site, later[0], f"{name}({site.seed})", "seed", why)
 
@@ -128,7 +128,7 @@ def fix_seed(site: Site) -> Iterator[Edits]:
         given = call.node.args[0]
         if varying & _named(site.program, given):
             splice = call.code.replace(given, str(site.seed))
-            why = f"seeds with a number: {label_of(ast.unparse(given), 40)} varies"
+            why = f"uses a fixed seed, because {label_of(ast.unparse(given), 40)} varies"
             edits.append(Edit(call.code.cell, "seed", why, (splice,)))
     yield tuple(edits)
 
@@ -185,7 +185,7 @@ def _give(site: Site, calls: Sequence[Call]) -> Edits:
 
 
 def _seed_all(site: Site, sources: Iterable[str]) -> Edits:
-    why = "seeds {}, from which seeds are drawn"
+    why = "seeds {}, which other seeds are drawn from"
     found = (
         after_import(site, f"{_SEEDS[each]}({site.seed})", "seed", why.format(each))
         for each in sources

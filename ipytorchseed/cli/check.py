@@ -155,7 +155,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     way = partial(fix_notebook, save=save, tag=tag, anyway=yes) if fix or diff else check_one
     options = Options(
         **how,
-        against=_there(paths, receipt, against),
+        against=_read_receipt(paths, receipt, against),
         receipt=receipt is not None,
         prove=way is check_one,
     )
@@ -191,7 +191,7 @@ _GOES_WITH = {
     "rtol": (("saved",), "--saved, which compares number by number"),
 }
 
-_ONCE, _AS_IT_IS = "runs each notebook once", "fixes what runs as it is"
+_ONCE, _AS_IT_IS = "runs each notebook once", "tests the notebook unchanged"
 
 # Options, those that they conflict with, and why.
 _NOT_WITH = {
@@ -237,14 +237,16 @@ def _consistent(ctx: click.Context) -> None:
     given = ctx.params
     for word, (others, which) in _GOES_WITH.items():
         if given[word] not in (None, False) and not any(given[each] for each in others):
-            raise click.UsageError(f"--{word} goes with {which}")
+            raise click.UsageError(f"--{word} needs {which}")
     for word, (others, why) in _NOT_WITH.items():
         for name in others if given[word] else ():
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"--{word} and --{name} do not go together: --{word} {why}")
+                raise click.UsageError(f"--{word} and --{name} cannot be combined: --{word} {why}")
 
 
-def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) -> Receipt | None:
+def _read_receipt(
+    paths: Sequence[Path], receipt: Path | None, against: Path | None
+) -> Receipt | None:
     """Read the receipt to compare with.
 
     Raises:
@@ -256,7 +258,7 @@ def _there(paths: Sequence[Path], receipt: Path | None, against: Path | None) ->
 
     if (receipt or against) and len(paths) > 1:
         raise click.UsageError(
-            f"a receipt is of one notebook, and {len(paths)} are named: name one"
+            f"--receipt and --against take one notebook, not {len(paths)}: name one"
         )
     return None if against is None else read(against, Places.here(str(paths[0])))
 

@@ -111,7 +111,7 @@ FLAGS: tuple[Flag, ...] = (
         why="Strings hash differently in each process unless it is fixed, so sets of strings have"
         " another order after a restart.",
         source="https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
-        risk="the order of string sets changes at each restart",
+        risk="the order of a set of strings changes at each restart",
         remedy="start Jupyter with PYTHONHASHSEED=0",
     ),
     _variable(
@@ -123,7 +123,7 @@ FLAGS: tuple[Flag, ...] = (
         fits=lambda value, _: value in _CUBLAS_FITS,
         applies=_has_old_cublas,
         late=lambda machine: "read once, and CUDA has started" if machine.started else None,
-        risk="cuBLAS may use its workspace in another order",
+        risk="cuBLAS may use its workspace in a different order",
         remedy="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
     ),
     _variable(

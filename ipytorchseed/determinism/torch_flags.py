@@ -79,8 +79,8 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         wanted=lambda _: True,
         why="Operations use a deterministic algorithm, or raise if there is none.",
         source=_USE,
-        risk="operations may add up in another order each time (on a GPU many, on CPU index_put_"
-        " and put_ with accumulate=True)",
+        risk="operations may add numbers in a different order each time (many on a GPU; on CPU"
+        " index_put_ and put_ with accumulate=True)",
     ),
     Flag(
         name="torch.use_deterministic_algorithms.warn_only",
@@ -140,7 +140,7 @@ LIBRARIES: tuple[Flag, ...] = (
         why="cuDNN is limited to deterministic algorithms; implied for convolutions by"
         " deterministic algorithms.",
         source=_NOTES,
-        risk="cuDNN may use algorithms that add up in any order",
+        risk="cuDNN may use algorithms that add numbers in any order",
     ),
     _attribute_flag(
         "backends.mkldnn.deterministic",
@@ -148,7 +148,7 @@ LIBRARIES: tuple[Flag, ...] = (
         applies=lambda machine: machine.xpu,
         why="oneDNN is limited to deterministic kernels on Intel GPUs.",
         source="https://github.com/pytorch/pytorch/pull/127379",
-        risk="oneDNN may use kernels that add up in any order",
+        risk="oneDNN may use kernels that add numbers in any order",
     ),
     _attribute_flag(
         "backends.mkldnn.enabled",

@@ -124,7 +124,7 @@ class Check:
             )
         if self._cell.dependencies.timed:
             names = ", ".join(sorted(self._cell.dependencies.timed))
-            notes.append(f"times and addresses are not compared: {names}")
+            notes.append(f"not compared, because they hold times or addresses: {names}")
         return [*notes, *self._effects]
 
     def _unseen(self, outcome: Outcome) -> list[str]:
@@ -136,7 +136,7 @@ class Check:
 
     def _why_only_first(self) -> str:
         if self._imported:
-            return "only the first run differs: it imported modules, which the others found loaded"
+            return "only the first run differs: it imported modules that the others found loaded"
         if self._cell.engine.shared or self._cell.engine.cut:
             return "only the first run differs: the others ran on copies, which are not complete"
         return (

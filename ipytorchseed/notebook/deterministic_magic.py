@@ -184,7 +184,7 @@ def _seed_and_file(
     if trace and trace.isdecimal() and seed is None:
         seed, trace = SeedValue().convert(trace, None, click.get_current_context()), ""
     if summaries and not trace:
-        raise click.UsageError("--summaries goes with --trace FILE")
+        raise click.UsageError("--summaries needs --trace FILE")
     return seed, trace
 
 

@@ -60,7 +60,7 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
         table = look_at_ranks(ranks, expect, state.shell.user_ns)
         return table.to_json() if as_json else table.text() if as_text else table
     if expect:
-        raise click.UsageError("--expect goes with --ranks")
+        raise click.UsageError("--expect needs --ranks")
     if as_json:
         return rng_json(state.generators(), assess().flags if has_torch() else None)
     if as_text:

@@ -126,10 +126,9 @@ def line(ctx: click.Context) -> SeedStatus | None:
 @click.argument("seed", type=SeedValue())
 @flag(
     "--generators",
-    "Also reseed the generators of the namespace, each with a seed that follows from SEED and its"
-    " name.",
+    "Also reseed the generators of the namespace, each with a seed derived from SEED and its name.",
 )
-@flag("--by-rank", "Give each process its own seed, which follows from SEED and its rank.")
+@flag("--by-rank", "Give each process its own seed, derived from SEED and its rank.")
 @says
 def _now(state: State, seed: int, *, generators: bool, by_rank: bool) -> str:
     """Seed every source now."""
@@ -143,7 +142,7 @@ def _now(state: State, seed: int, *, generators: bool, by_rank: bool) -> str:
         return seeded_text(seed, reseeded, left)
     whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
     said = seeded_text(seed, reseeded, left, f"{common} --by-rank")
-    return f"{said}\nThe seed follows from {common} and {whose}."
+    return f"{said}\nThe seed is derived from {common} and {whose}."
 
 
 @line.command("each", cls=SeedCommand)

@@ -61,7 +61,7 @@ def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> Non
             click.echo(f"Who drew how much: %rng who {pending.execution_count}")
         if by_line.refused:
             recorder.notes.append(
-                "a debugger is at work: python's and numpy's draws are not known by line"
+                "a debugger is running, so the lines of python's and numpy's draws are unknown"
             )
         drawn = tuple(
             Draw(

@@ -88,7 +88,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
       %why on                a line under each cell whose result changed
     """  # noqa: D301 -- click's mark for text that keeps its lines
     if yes and not prove:
-        raise click.UsageError("--yes goes with --prove")
+        raise click.UsageError("--yes needs --prove")
     session = state.session
     if what in {"on", "off"}:
         state.options.explain_on_change = what == "on"
@@ -97,7 +97,9 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         return None
     if what == "all":
         if against is not None or prove is not None:
-            message = "`all` goes with --json only: it compares each cell's last two runs"
+            message = (
+                "`%why all` accepts no option except --json: it compares each cell's last two runs"
+            )
             raise click.UsageError(message)
         notebook = NotebookView(*why_all(session), session.kernel)
         return notebook.to_json() if as_json else notebook

@@ -48,7 +48,7 @@ class CheckView(View):
             return f"There is nothing to compare{why}."
         if checked.reproducible:
             runs = f"{_times(checked.runs)} from the same state"
-            return f"The cell repeats, bit for bit: {runs} gave one result."
+            return f"The cell repeats, bit for bit: {runs} gave the same result."
         return self._fault
 
     @property
@@ -87,7 +87,7 @@ class CheckView(View):
             return f"{culprit.operation}{line} gives memory that is used before it is written."
         if culprit.backward and culprit.line is not None:
             line = f", in the backward pass of line {culprit.line},"
-        return f"{culprit.operation}{line} gives other results for the same input."
+        return f"{culprit.operation}{line} gives different results for the same input."
 
     @property
     def evidence(self) -> list[str]:
@@ -108,8 +108,8 @@ class CheckView(View):
             )
         elif culprit.runs > 1:
             said.append(
-                f"Run {culprit.runs} more times by itself on the same input, it gave one result:"
-                " what differs comes about only in the cell."
+                f"Run {culprit.runs} more times by itself on the same input, it gave the same"
+                " result: the difference arises only in the cell."
             )
         if culprit.operation.startswith("aten::") and not culprit.unwritten:
             repeats = culprit.known and self.checked.with_flags == "repeats"
@@ -143,7 +143,7 @@ class CheckView(View):
         named = checked.culprit or checked.entry or checked.suspects or checked.first_only
         if named or not checked.operations:
             return []
-        said = [f"In traced runs of {many(checked.operations, 'operation')} it repeated."]
+        said = [f"With its {many(checked.operations, 'operation')} traced, the cell repeated."]
         for each in checked.unproven:
             line = "" if each.line is None else f" on line {each.line}"
             said.append(

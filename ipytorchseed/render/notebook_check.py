@@ -16,7 +16,7 @@ from ipytorchseed.why.words import many
 # The most differences of a cell that are shown.
 MOST = 6
 
-FIXES = "With these edits it gives the same each time"
+FIXES = "With these edits the notebook gives the same result each time"
 
 
 class Fresh(Struct, omit_defaults=True):
@@ -62,7 +62,7 @@ class NotebookCheckView(View):
         if not self.remarks:
             return "Nothing recorded here would change with Restart & Run All."
         if self.result[0] == "✓":
-            return f"{many(len(self.remarks), 'remark')} on what is recorded here:"
+            return f"{many(len(self.remarks), 'thing')} to look at in this session:"
         reasons = many(len(self.remarks), "reason")
         return f"Restart & Run All may not give what this notebook shows: {reasons}."
 
@@ -81,10 +81,8 @@ class NotebookCheckView(View):
         if ends:
             return "✗", f"In a fresh kernel, {ends}."
         compared = sum(each["outputs"] == "same" for each in verdict["cells"])
-        return (
-            "✓",
-            f"In a fresh kernel, the file shows the same: {many(compared, 'cell')} compared.",
-        )
+        said = f"the file gives the same output: {many(compared, 'cell')} compared."
+        return "✓", f"In a fresh kernel, {said}"
 
     @property
     def steps(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
@@ -94,7 +92,7 @@ class NotebookCheckView(View):
         if first:
             yield "", first["causes"]
         if first and origin and origin["id"] != first["id"]:
-            yield f"It begins in {self._name(origin)}:", origin["causes"]
+            yield f"The difference begins in {self._name(origin)}:", origin["causes"]
 
     def _name(self, cell: Mapping[str, Any]) -> str:
         there = cell["message"].partition(" ")[0]

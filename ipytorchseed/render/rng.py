@@ -162,7 +162,7 @@ class WhoView(TableView):
         moved = [each for each in names if run.after.get(each) != run.before[each]]
         unseen = ", ".join(each for each in moved if each not in seen)
         self.remarks = [
-            *([f"Also moved, on an unknown line: {unseen}."] if unseen else []),
+            *([f"Also drew, on an unknown line: {unseen}."] if unseen else []),
             *(sentence(note) for trace in traces for note in trace.notes),
         ]
         known = [draw.line or 0 for draw in draws]

@@ -167,7 +167,7 @@ def _describe_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprin
         return f"{counts[0]:,} and {counts[1]:,} shown"
     apart = [now for then, now in zip(before, after, strict=False) if differ(then, now)]
     which = apart[0].summary.partition(",")[0] if counts[1] == 1 else ""  # the first MIME type
-    return f"{which or f'{len(apart):,} of {counts[1]:,}'} with other content"
+    return f"{which or f'{len(apart):,} of {counts[1]:,}'} with different content"
 
 
 def not_compared(against: Outputs, run: Outputs) -> tuple[str, ...]:

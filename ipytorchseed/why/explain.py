@@ -79,8 +79,8 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
         hidden = say_unseen(against, run, states.written(run).calls)
         message = (
             f"{begin}, but no recorded input changed{f'; {hidden}' if hidden else ''}"
-            f"{NEXT_STEP}%%deterministic --check on top of the cell, which tells whether it"
-            " repeats by itself"
+            f"{NEXT_STEP}%%deterministic --check on top of the cell, which shows whether it"
+            " gives the same result twice"
         )
     return Explanation(
         run,
@@ -155,4 +155,4 @@ def _first_message(run: Run, others: Sequence[Run], reader: str) -> str:
     compare = f"`%why {word} --against {run_word(others[-1], reader)}`" if others else ""
     if others and others[-1].cell == run.cell:
         return f"{name} is the first run of its cell. Compare: {compare}"
-    return f"{name} ran once. Run it again{f', or compare: {compare}' if compare else ''}"
+    return f"{name} has run only once. Run it again{f', or compare: {compare}' if compare else ''}"

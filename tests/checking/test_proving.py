@@ -115,7 +115,7 @@ class TestProof:
         (verdict,) = look(path, prove=True)
         (cause,) = verdict.origin.causes
         assert (cause.kind, cause.name) == ("operation", "aten::index_put_")
-        assert "on line 4 gives other results for the same input" in cause.message
+        assert "on line 4 gives different results for the same input" in cause.message
         assert cause.proof == "count.index_put_((index,), ones, accumulate=True)"
         assert cause.fix == "torch.use_deterministic_algorithms(True)"
         assert cause.finding.level == "proved"

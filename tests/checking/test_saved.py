@@ -367,7 +367,7 @@ def test_cells_that_were_run_out_of_order(verdicts):
     verdict = verdicts["order"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, SAME, DIFFERS, UNKNOWN]
     said = report.explanation(verdict)
-    assert "had not been run once each, from top to bottom" in said
+    assert "had run out of order, or not exactly once" in said
     assert "Never run in the file, but run here: In[4]." in said
     assert verdict.exit_code == 1
 
@@ -462,7 +462,7 @@ def test_json(verdicts):
      ("[1, 2,\n 3]", "[1, 2, 3]", SHOWN_OTHERWISE),
      ("no where", "nowhere", "only blanks differ"),
      ("tensor([[ 0.3171]])", "tensor([[-0.3171]])", "0.3171 → -0.3171"),
-     ("a b", "a c", "text with other content")],
+     ("a b", "a c", "text with different content")],
 )  # fmt: skip
 def test_other_blanks_are_told_from_another_text(saved, fresh, said):
     """Versions of libraries print the same numbers with other blanks and lines."""

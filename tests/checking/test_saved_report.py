@@ -160,9 +160,9 @@ def run(*words):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--runs", "2"], "--saved and --runs do not go together"),
-        (["--rerun"], "--saved and --rerun do not go together"),
-        (["--strict"], "--saved and --strict do not go together"),
+        (["--runs", "2"], "--saved and --runs cannot be combined"),
+        (["--rerun"], "--saved and --rerun cannot be combined"),
+        (["--strict"], "--saved and --strict cannot be combined"),
         (["--rtol", "-1"], "Invalid value for '--rtol'"),
     ],
 )
@@ -177,7 +177,7 @@ def test_rtol_needs_saved():
     """Two runs on one machine are compared bit by bit."""
     done = run("--rtol", "1e-3", "x.ipynb")
     assert done.exit_code == 2
-    assert "--rtol goes with --saved" in done.stderr
+    assert "--rtol needs --saved" in done.stderr
 
 
 def test_the_command(tmp_path):

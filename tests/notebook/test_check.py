@@ -112,7 +112,7 @@ def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
     loaded.run(DIGITS)
     reply = loaded.run(f"%%deterministic --check\n{DIGITS_TRAIN}")
     assert reply.displays[-1]["text/plain"] == (
-        "The cell repeats, bit for bit: two runs from the same state gave one result."
+        "The cell repeats, bit for bit: two runs from the same state gave the same result."
     )
     assert len(reply.stdout.splitlines()) == 1
     assert loaded.value("len(losses), plan.last_epoch, sgd.param_groups[0]['lr'] < 0.001") == (
@@ -310,7 +310,7 @@ def test_a_cell_that_makes_nothing_but_times_says_so(kernel):
     """Times are not compared, though the cell made a variable."""
     (shown,) = kernel.run("%%deterministic --check\nimport time\nbegun = time.time()").displays
     assert shown["text/plain"] == (
-        "There is nothing to compare.\n\nNote: Times and addresses are not compared: begun."
+        "There is nothing to compare.\n\nNote: Not compared, because they hold times or addresses: begun."
     )
 
 

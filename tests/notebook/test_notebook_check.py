@@ -74,7 +74,7 @@ def test_a_notebook_that_gives_the_same(tmp_path):
         assert "Stop" in button["text/plain"]
         kernel.post("print(40 + 2)")
         told, printed = follow(kernel)
-        assert "✓ In a fresh kernel, the file shows the same: 4 cells compared." in told
+        assert "✓ In a fresh kernel, the file gives the same output: 4 cells compared." in told
         assert printed == "42\n"
         assert (here / "out.txt").stat().st_mtime_ns == written
         assert kernel.run("random.getstate() == state").shown == "True"

@@ -664,7 +664,7 @@ def test_a_cell_that_writes_a_file_is_not_run(play, tmp_path):
 
 def test_yes_goes_with_prove(new_kernel):
     """The option means nothing alone."""
-    assert "--yes goes with --prove" in new_kernel.run("%why --yes").error.evalue
+    assert "--yes needs --prove" in new_kernel.run("%why --yes").error.evalue
 
 
 def test_what_cannot_be_copied_is_left_alone(play):

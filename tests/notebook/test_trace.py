@@ -107,8 +107,8 @@ def test_a_trace_goes_to_a_file(kernel):
     ("line", "told"),
     [
         ("--trace /none/a.trace", "no trace can be written to /none/a.trace"),
-        ("--summaries", "--summaries goes with --trace FILE"),
-        ("--trace --summaries", "--summaries goes with --trace FILE"),
+        ("--summaries", "--summaries needs --trace FILE"),
+        ("--trace --summaries", "--summaries needs --trace FILE"),
     ],
 )
 def test_what_cannot_be_traced_is_said_in_one_line(kernel, line, told):

@@ -80,11 +80,11 @@ def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):
 def test_after_one_run(kernel):
     """There is no earlier run to compare with."""
     kernel.run(DRAW, "draw")
-    assert said(kernel.run("%why")) == "In[2] ran once. Run it again"
+    assert said(kernel.run("%why")) == "In[2] has run only once. Run it again"
     told = answer(kernel)
     assert (told["verdict"], told["against"], told["causes"]) == ("first-run", None, [])
     kernel.run("1 + 1", "sum")
-    told = "In[5] ran once. Run it again, or compare: `%why 5 --against 2`"
+    told = "In[5] has run only once. Run it again, or compare: `%why 5 --against 2`"
     assert said(kernel.run("%why")) == told
 
 

@@ -65,7 +65,9 @@ def test_as_json(notebook):
     assert [root["kind"] for root in told["roots"]] == ["code"]
     assert len(told["roots"][0]["runs"]) == 2
     failed = notebook.run("%why all --prove")
-    assert "`all` goes with --json only" in failed.stderr + failed.stdout + str(failed.error)
+    assert "`%why all` accepts no option except --json" in failed.stderr + failed.stdout + str(
+        failed.error
+    )
 
 
 def test_after_a_restart_all_cells_lead_to_what_was_never_seeded(tmp_path):

@@ -60,7 +60,7 @@ RNG = (
 CHECKED = {
     "repeats": Checked(2, compared=6),
     "repeats-noted": Checked(
-        5, compared=6, notes=("times and addresses are not compared: start",)
+        5, compared=6, notes=("not compared, because they hold times or addresses: start",)
     ),
     "nothing": Checked(2),
     "operation": Checked(
@@ -90,7 +90,7 @@ CHECKED = {
     ),
     "first": Checked(
         2, CHANGED[:1], 6, with_flags="repeats", operations=40, first_only=True,
-        notes=("only the first run differs: it imported modules, which the others found loaded",),
+        notes=("only the first run differs: it imported modules that the others found loaded",),
     ),
 }  # fmt: skip
 
@@ -125,7 +125,7 @@ TRACED = {
             ),
         ),
     ),
-    "nothing": (Trace(traced=3, notes=("a debugger is at work",)),),
+    "nothing": (Trace(traced=3, notes=("a debugger is running",)),),
 }
 
 VIEWS = {

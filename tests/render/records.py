@@ -94,7 +94,7 @@ STATUSES = {
         ],
     ),
     "generators": SeedStatus(
-        "Last seed: 4189886701. Before every cell, every source is seeded with what follows from"
+        "Last seed: 4189886701. Before every cell, every source gets a seed derived from"
         " 42 and the cell.",
         [
             Row("python", "", "d19eacf3d19eacf3", Position(7, None, beyond=True)),

@@ -75,14 +75,14 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, expec
         (_matrix(content="1", grad="1"), _matrix(content="1", grad="2"),
          "the same numbers, another gradient"),
         (_matrix(content="1"), _matrix(content="1", grad="2"), "the same numbers, another gradient"),
-        (_matrix(content="1", grad="1"), _matrix(content="2", grad="2"), "tensor with other content"),
+        (_matrix(content="1", grad="1"), _matrix(content="2", grad="2"), "tensor with different content"),
         (_series(1.0, 2.0), Fingerprint("x", "list", "list of 2", series=(1.0, 2.0)),
          "other content, the same numbers"),
         (None, _series(1.0, 2.0), "nothing → list of 2"),
         (_series(1.0, 2.0), None, "list of 2 → nothing"),
         (value("01", "str", "5 characters"), value("02", "str", "6 characters"),
          "5 characters → 6 characters"),
-        (value("01", "str", "text"), value("02", "str", "text"), "str with other content"),
+        (value("01", "str", "text"), value("02", "str", "text"), "str with different content"),
         (value("01", "rng", "torch.Generator"), value("02", "rng", "torch.Generator"),
          "in another state"),
         (value("01", "list", "list", parts={"length": "2"}),
@@ -107,7 +107,7 @@ def test_how_far_a_value_moved(before, after, expected):
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "the same items in another order"),
         ({"a": {"b": 1}, "c": 2}, {"c": 2, "a": {"b": 1}}, "the same items in another order"),
         ({0: "x", 1: "y"}, {0: "x", 1: "z"}, "changed `[1]`"),
-        (list("abcdefghij"), list("abcdefghiz"), "list with other content"),
+        (list("abcdefghij"), list("abcdefghiz"), "list with different content"),
     ],
 )
 def test_how_far_items_moved(before, after, expected):
@@ -209,8 +209,8 @@ def test_displays_that_differ_are_counted():
     """A single display is described, several are counted."""
     figures = [value(f"{number:02}", "display", "image/png, text/plain") for number in range(4)]
     for before, after, said in (
-        (figures[:1], figures[1:2], "image/png with other content"),
-        (figures[:3], [figures[0], figures[3], figures[2]], "1 of 3 with other content"),
+        (figures[:1], figures[1:2], "image/png with different content"),
+        (figures[:3], [figures[0], figures[3], figures[2]], "1 of 3 with different content"),
     ):
         runs = run(1, displays=tuple(before)), run(2, displays=tuple(after))
         assert [change.detail for change in find_changes(*runs)] == [said]

@@ -1,4 +1,4 @@
-"""Finds inputs with other content than before."""
+"""Finds inputs with different content than before."""
 
 from __future__ import annotations
 

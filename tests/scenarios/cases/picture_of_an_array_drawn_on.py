@@ -5,7 +5,7 @@ ask: stats
 probe: mean
 changed: yes
 expect: input img 3
-says: In[3] changed `img`: image with other content
+says: In[3] changed `img`: image with different content
 """
 # %% setup
 import numpy as np

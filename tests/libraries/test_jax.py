@@ -26,7 +26,7 @@ def test_the_cell_that_changed_an_array_is_named(notebook):
     book.run("total = float(weights.sum())", "asked")
     (cause,) = book.why()["causes"]
     assert (cause["kind"], cause["name"], cause["proof"]) == ("input", "weights", "proved")
-    assert "3 of 3 numbers differ" in cause["message"]
+    assert "[1, 1, 1] → [2, 2, 2]" in cause["message"]
 
 
 def test_another_precision_is_named(notebook):

@@ -230,11 +230,7 @@ PARTS = {
         "import pandas as pd\ndf = pd.DataFrame({'price': [1.0, 2.0, 3.0], 'n': [1, 2, 3]})",
         "out = df.price.sum() + 0 * df.n.sum() + 0 * len(df)",
         "df['price'] *= 2; df['n'] += 1",
-        (
-            "df",
-            "df['price']",
-            "3 of 3 numbers differ, the first at index 0: 1 → 2, largest difference 3",
-        ),
+        ("df", "df['price']", "[1, 2, 3] → [2, 4, 6]"),
     ),
     "row": (
         "import pandas as pd\ndf = pd.DataFrame({'price': [1.0, 2.0, 3.0], 'n': [1, 2, 3]})",

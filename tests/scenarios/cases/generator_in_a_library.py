@@ -4,7 +4,7 @@ run: setup draw draw
 ask: draw
 probe: out
 changed: yes
-expect: entropy scipy.stats._qmc.LatinHypercube
+expect: entropy scipy.stats.qmc.LatinHypercube
 """
 # %% setup
 import numpy as np

@@ -34,7 +34,7 @@ AGAIN = {
 NUMBER = re.compile(r"-?\d[\d.,]*(?:e[-+]?\d+)?")
 HEX = re.compile(r"(?<![\d.])\b[0-9a-f]{8}\b")
 CURVE = re.compile("[▁▂▃▄▅▆▇█]+")
-SOME = re.compile(r"changed [\w, `()→]+ and \d+ more")
+SOME = re.compile(r"changed [\w, `'()→]+ and \d+ more")
 
 
 # Words that are in the output of cells about races, whenever the threads race.

@@ -27,9 +27,8 @@ _NAMES: dict[type[ast.AST], str] = {
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-# Names in code that no text has, and private names of classes, which code has with the class.
+# Names in code that no text has. Code has private names of a class with the class: ``_Net__size``.
 _IMPLICIT = lazy_pattern(r"|\..*|__\w+__")
-_PRIVATE = lazy_pattern(r"_\w*?(__\w+)")
 
 _Functions = dict[tuple[int, str], list[ast.AST]]
 
@@ -80,8 +79,7 @@ def _has_names(node: ast.AST, code: CodeType) -> bool:
             words.update(*(text.split(".") for text in texts if type(text) is str))
     names = {name for name in names if not {*name.split(".")} <= words}
     unknown = (name for name in names if not _IMPLICIT.fullmatch(name))
-    private = (_PRIVATE.fullmatch(name) for name in unknown)
-    return all(found is not None and found[1] in words for found in private)
+    return all(name[:1] == "_" and f"__{name[1:].partition('__')[2]}" in words for name in unknown)
 
 
 # Parsed files by name, the latest last: ``linecache``'s lines, their size, the text.

@@ -52,8 +52,7 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
         if before is not None or after is None or source in run.generators:
             continue  # a generator is made by the run itself
         if not (_is_seeded(run, source) or present.is_fresh(after)):
-            how = "made" if source in run.generators else "imported"
-            yield f"{name} {how} {source}, whose state was not recorded before that"
+            yield f"{name} imported {source}, whose state was not recorded before that"
     imports = imports_of(run.actions) - _DRAW_NOTHING - present.met_before(run)
     moved = {source for source, before, after in moves(run) if before not in (None, after)}
     if imports and not all(_is_seeded(run, source) for source in moved - {*run.imported}):

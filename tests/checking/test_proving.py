@@ -129,7 +129,7 @@ class TestProof:
         (verdict,) = look(path, prove=True, cold=True)
         assert verdict.origin.does_not_repeat
         said = " ".join(report.text([verdict]).split())
-        assert "Within one kernel it repeats" in said
+        assert "Within one kernel the cell repeats" in said
         assert "--check" not in said
 
     @pytest.mark.parametrize(

@@ -314,7 +314,7 @@ def test_a_receipt_that_is_none_is_refused_before_anything_runs(folder, tmp_path
         ("one.ipynb", "--against", "no.json"): "no.json: no such file",
         ("one.ipynb", "--against", "."): "it is a folder, not a file",
         ("one.ipynb", "--receipt", "r.json/x"): "--receipt: ",
-        ("one.ipynb", "one.ipynb", folder, "--receipt", "x"): "a receipt is of one notebook",
+        ("one.ipynb", "one.ipynb", folder, "--receipt", "x"): "take one notebook",
         ("one.ipynb", "--receipt", "x", "--runs", 3): "--receipt and --runs cannot be combined",
         ("one.ipynb", "--against", "x", "--rerun"): "--against and --rerun cannot be combined",
     }

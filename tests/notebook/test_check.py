@@ -112,7 +112,7 @@ def test_a_training_of_300_steps_repeats_and_counts_once(loaded, prepared):
     loaded.run(DIGITS)
     reply = loaded.run(f"%%deterministic --check\n{DIGITS_TRAIN}")
     assert reply.displays[-1]["text/plain"] == (
-        "The cell repeats, bit for bit: two runs from the same state gave the same result."
+        "The cell repeats, bit for bit: two runs from the same state gave the same\nresult."
     )
     assert len(reply.stdout.splitlines()) == 1
     assert loaded.value("len(losses), plan.last_epoch, sgd.param_groups[0]['lr'] < 0.001") == (

@@ -262,7 +262,7 @@ def test_the_part_that_suffices_is_named(play, make, use, change, part):
     name, path, detail = part
     (cause,) = (each for each in answer["causes"] if each["proof"] == "proved")
     assert (cause["name"], cause["parts"]) == (name, [{"path": path, "detail": detail}])
-    shown = f" ({detail})" if len(detail) < 20 else ""
+    shown = f" ({detail})" if len(detail) < 30 else ""
     assert (cause["proof"], cause["experiment"]) == back(3, " alone", f"`{path}`{shown}")
 
 

@@ -220,10 +220,10 @@ def test_each_rank_gets_a_seed_of_its_own(kernel):
     told = kernel.run("%seed 42 --by-rank").stdout
     kernel.run("del os.environ['RANK']")
     assert f"with {of_rank}." in told
-    assert told.endswith("The seed follows from 42 and rank 3.\n")
+    assert told.endswith("The seed is derived from 42 and rank 3.\n")
     assert kernel.run("torch.initial_seed()").shown == str(of_rank)
     told = kernel.run("%seed 42 --by-rank").stdout
-    assert told.endswith("The seed follows from 42 and rank 0, as this process has none.\n")
+    assert told.endswith("The seed is derived from 42 and rank 0, as this process has none.\n")
 
 
 def test_each_rank_saves_states_of_its_own(tmp_path):

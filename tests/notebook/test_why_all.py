@@ -42,7 +42,7 @@ def test_cells_are_grouped_by_the_root_of_their_change(notebook):
     edit = next(place for place, line in enumerate(lines) if "`size = 3` → `size = 4`" in line)
     assert lines[edit].startswith("  ◆ In[")
     cells = "\n".join(lines)
-    for name in ("`a` changed", "`mean` ", "`double` 6 → 8"):
+    for name in ("`a` 3 → 4 numbers", "`mean` ", "`double` 6 → 8"):
         assert name in cells
     assert any("numpy" in line and "◆" in line for line in lines)
     assert lines[-1].startswith("More about one of them: %why ")

@@ -91,7 +91,8 @@ def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, aft
     differ = evidence.against.after.get(name) != evidence.run.after.get(name)
     early = may_draw_first(evidence.run.actions, name)
     # A library may set it after the cell has drawn from it.
-    early |= reason == _BY_ITSELF and not may_set_state(evidence.run.actions, name)
+    sets = evidence.run.seeds or may_set_state(evidence.run.actions, name)
+    early |= reason == _BY_ITSELF and not sets
     if early or (differ and not drew_more(evidence, name)):
         return Cleared("rng", name, reason, rng_cause(evidence, name, before, after))
     return Cleared("rng", name, reason)

@@ -133,7 +133,11 @@ def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
     for file, cause in found:
         since = file.modified / 1e9 >= evidence.against.started
         since = since or bool(_writer(evidence, file, gone=True))
-        yield cause if _parent(file.path) in changed and since else unless_others(cause)
+        if not since:
+            unchanged = f"not changed since {evidence.name(evidence.against)}"
+            yield Cleared("file", file.path, unchanged, is_tested=False)
+        else:
+            yield cause if _parent(file.path) in changed else unless_others(cause)
 
 
 def _moved_files(evidence: Evidence) -> Iterator[Cause]:

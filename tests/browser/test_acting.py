@@ -31,7 +31,7 @@ def test_with_the_keyboard_alone_a_run_is_rewound_to(open_notebook):
     focused = notebook.page.locator(":focus")
     assert focused.inner_text() == "In[2]"
     keys.press("Enter")
-    inspector.why.get_by_text(re.compile("first run of its cell|ran once")).wait_for()
+    inspector.why.get_by_text(re.compile("first run of its cell|run only once")).wait_for()
     assert focused.inner_text() == "In[2]"
     keys.press("Tab")
     assert focused.inner_text() == "Rewind to In[2]"
@@ -165,7 +165,7 @@ def test_two_views_show_the_same(open_notebook):
     for view in views:
         view.row("In[4]").wait_for()
     views[0].pick("In[4]").click()
-    views[0].why.get_by_text(re.compile("first run of its cell|ran once")).wait_for()
+    views[0].why.get_by_text(re.compile("first run of its cell|run only once")).wait_for()
     assert "Choose a run" in views[1].why.inner_text()
     views[0].why.get_by_role("button", name="Rewind to In[4]").click()
     for view in views:
@@ -263,7 +263,7 @@ def test_a_press_outlasts_what_is_drawn_meanwhile(open_notebook):
                                "new Event('scroll'))")  # fmt: skip
         notebook.page.wait_for_timeout(1000)
         notebook.page.mouse.up()
-        inspector.why.get_by_text(re.compile("first run of its cell|ran once")).wait_for(
+        inspector.why.get_by_text(re.compile("first run of its cell|run only once")).wait_for(
             timeout=5000
         )
 

@@ -19,6 +19,7 @@ from ipytorchseed.why.experiments import (
     UNPROVED,
 )
 from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Remedy, Root
+from ipytorchseed.why.remedy import with_fixes
 from ipytorchseed.why.words import listed
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
@@ -64,6 +65,8 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
         ]
         cleared = [*said.cleared]
     causes.sort(key=lambda cause: cause.finding.level == MAY_MATTER)
+    remedy = _without_clocks(said.remedy, causes)
+    causes = with_fixes(causes, remedy)
     repeats = Finding() if said.suspects else known.get(THE_CELL, Finding())
     return replace(
         said,
@@ -72,7 +75,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
         causes=tuple(causes),
         roots=_roots_of(causes, said.roots),
         cleared=tuple(cleared),
-        remedy=_without_clocks(said.remedy, causes),
+        remedy=remedy,
         tested=({(each.kind, each.name) for each in said.suspects} or {THE_CELL}) <= known.keys(),
     )
 

@@ -10,7 +10,7 @@ from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.passes import Pass, Runs, open_runs
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.receipts.privacy import Places, reveal
 from ipytorchseed.receipts.reading import match
 from ipytorchseed.receipts.record import Receipt
@@ -70,9 +70,9 @@ def _hold(pair: Pair, cell: Cell) -> CellVerdict:
         return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
     runs = pair.runs(cell)
     if runs is None:
-        found = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
+        found = Found.SAME if is_inspection(cell.source) else Found.UNKNOWN
         return CellVerdict(cell, found, found)
-    changes = () if only_asks(cell.source) else find_changes(*runs)
+    changes = () if is_inspection(cell.source) else find_changes(*runs)
     shown = tuple(each for each in changes if each.what != "variable")
     said = pair.weigh(cell, *runs, shown)
     return replace(said, changes=tuple(map(_grade, said.changes)))

@@ -11,7 +11,7 @@ from collections.abc import Container
 from msgspec.structs import replace
 
 from ipytorchseed.checking.notebook import Notebook
-from ipytorchseed.checking.program import Program, Site
+from ipytorchseed.checking.program import FixTarget, Program
 from ipytorchseed.checking.seeds import chosen_seed, say_seed, seeder
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.patterns import lazy_pattern
@@ -84,8 +84,8 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
     seed = chosen_seed(program)
 
     def reword(cell: CellVerdict, cause: Cause) -> Cause:
-        site = Site(program, cell, cause, seed, cells=verdict.cells)
-        fix = _fix_cell(site, rerun=verdict.rerun) if cell in told else ""
+        target = FixTarget(program, cell, cause, seed, cells=verdict.cells)
+        fix = _fix_cell(target, rerun=verdict.rerun) if cell in told else ""
         return replace(cause, fix=fix or (cause.fix if loads else _plain(cause)))
 
     cells = [
@@ -95,27 +95,27 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
     return replace(verdict, cells=cells)
 
 
-def _fix_cell(site: Site, *, rerun: bool) -> str:
+def _fix_cell(target: FixTarget, *, rerun: bool) -> str:
     """Return what to change in a cell for a cause; empty if the cause's fix is better."""
-    if takes_seed(site.cause.kind, site.cause.name):
-        return say_seed(site)
-    if rerun and site.cause.kind == "rng" and site.cause.name in {"numpy", "python"}:
-        module = f"{seeder(site.cause.name).rpartition('.')[0]}."
-        draws = any(each.path.startswith(module) for each in site.program.calls([site.code]))
-        return "" if draws else say_seed(site)
-    own = site.cause.kind == "input" and site.cause.name in site.found.left
-    return _keep_input(site) if rerun and own else ""
+    if takes_seed(target.cause.kind, target.cause.name):
+        return say_seed(target)
+    if rerun and target.cause.kind == "rng" and target.cause.name in {"numpy", "python"}:
+        module = f"{seeder(target.cause.name).rpartition('.')[0]}."
+        draws = any(each.path.startswith(module) for each in target.program.calls([target.code]))
+        return "" if draws else say_seed(target)
+    own = target.cause.kind == "input" and target.cause.name in target.found.left
+    return _keep_input(target) if rerun and own else ""
 
 
-def _keep_input(site: Site) -> str:
+def _keep_input(target: FixTarget) -> str:
     """Return a line that leaves a cell's input as it is: a new name, or a copy."""
-    name, made = site.cause.name, ""
-    for line in reversed(site.code.tree.body):
+    name, made = target.cause.name, ""
+    for line in reversed(target.code.tree.body):
         if isinstance(line, ast.Assign) and [*map(ast.unparse, line.targets)] == [name]:
             made = ast.unparse(line.value)
         elif isinstance(line, ast.AugAssign) and ast.unparse(line.target) == name:
             made = ast.unparse(ast.BinOp(line.target, line.op, line.value))
-    runs = [each.run for each in site.cause.blame if each.run]
+    runs = [each.run for each in target.cause.blame if each.run]
     kinds = [run.writes[name].kind for run in runs if name in run.writes]
     made = made or _COPIES.get(kinds[-1] if kinds else "", "").format(name)
     if not made or not name.isidentifier():

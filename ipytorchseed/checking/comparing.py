@@ -18,7 +18,7 @@ from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import CLOCKS, programs_of
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.session.states import EitherStates
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import HistoryLookup, most_draws
@@ -95,7 +95,7 @@ class Pair:
         if runs is None:
             found = Found.DIFFERENT if shown else Found.SAME
             # The run of a %replay is recorded under the id of the replayed cell.
-            state = Found.SAME if only_asks(cell.source) else Found.UNKNOWN
+            state = Found.SAME if is_inspection(cell.source) else Found.UNKNOWN
             return CellVerdict(cell, found, state, shown)
         return self.weigh(cell, *runs, shown)
 

@@ -18,7 +18,7 @@ from ipytorchseed.checking.causes import for_notebook
 from ipytorchseed.checking.edits import TAG, Edit, Edits, edit_file, write
 from ipytorchseed.checking.notebook import RAISES, Notebook, read, read_text
 from ipytorchseed.checking.passes import Pass
-from ipytorchseed.checking.program import UNRECORDED, Program, Site
+from ipytorchseed.checking.program import UNRECORDED, FixTarget, Program
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.running import Setup, run
 from ipytorchseed.checking.seeds import chosen_seed
@@ -209,7 +209,7 @@ class _Search(Struct):
 
     Attributes:
         program: The notebook's code.
-        own_file: As ``Site.own_file``.
+        own_file: As ``FixTarget.own_file``.
         tag: Whether to tag cells that no edit fixes.
         proposed: The edits that were not tried yet, for each cause.
         chosen: The edits that are tried now.
@@ -248,8 +248,8 @@ class _Search(Struct):
             return bool(blamed)
         self.recent = []
         for shown, origin, causes in _roots(verdict):
-            sites = [self._site(verdict, origin, cause) for cause in causes]
-            tried, said = [*map(self._try, sites)], obstacle(sites[0])
+            targets = [self._site(verdict, origin, cause) for cause in causes]
+            tried, said = [*map(self._try, targets)], obstacle(targets[0])
             if self.tag and not any(tried):
                 self._tag_cell(shown, said)
             elif not any(tried) and said not in self.obstacles:
@@ -261,18 +261,18 @@ class _Search(Struct):
         roots = (self._site(verdict, origin, causes[0]) for _, origin, causes in _roots(verdict))
         return [*dict.fromkeys(map(obstacle, roots))]
 
-    def _site(self, verdict: Verdict, origin: CellVerdict, cause: Cause) -> Site:
+    def _site(self, verdict: Verdict, origin: CellVerdict, cause: Cause) -> FixTarget:
         seed = chosen_seed(self.program)
-        return Site(self.program, origin, cause, seed, self.own_file, verdict.cells)
+        return FixTarget(self.program, origin, cause, seed, self.own_file, verdict.cells)
 
-    def _try(self, site: Site) -> bool:
+    def _try(self, target: FixTarget) -> bool:
         """Choose edits for a cause; return whether there were any."""
-        key = site.found.cell.index, site.cause.kind, site.cause.name
+        key = target.found.cell.index, target.cause.kind, target.cause.name
         if key not in self.proposed:
-            self.proposed[key] = propose(site)[:_TRIES]
+            self.proposed[key] = propose(target)[:_TRIES]
         if key in self.recent or self._next(key):
             return True
-        if site.cause.kind:
+        if target.cause.kind:
             return False
         # An edit that did not help may hide the cause.
         hiding = [each for each in self.chosen if each[0] == key[0]]
@@ -328,7 +328,7 @@ def _remember_files(path: Path) -> Callable[[str], str]:
         path: The notebook; the files in its folder and subfolders are listed.
 
     Returns:
-        ``Site.own_file``.
+        ``FixTarget.own_file``.
     """
     inside = f"{path.absolute().parent}{os.sep}"
     found = (

@@ -29,7 +29,7 @@ from ipytorchseed.checking.spelling import in_one_spelling
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import reads_clock
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import ROUNDING, SHOWN_OTHERWISE
@@ -96,7 +96,7 @@ def grade_cell(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare the
         rtol: As for ``compare_outputs``.
         code: The text of the functions that it calls.
     """
-    if only_asks(cell.source):
+    if is_inspection(cell.source):
         return ()  # our own reports are not results
     if run is not None and tells_addresses(f"{cell.source}\n{code}", run.missing):
         before, after = map(without_addresses, (before, after))

@@ -165,7 +165,7 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 UNRECORDED = Cause("", "", "fresh kernels give different output, and no cause was recorded")
 
 
-class Site(Struct, frozen=True):
+class FixTarget(Struct, frozen=True):
     """A cell where a difference starts, and one cause of it.
 
     Attributes:
@@ -207,11 +207,11 @@ class Site(Struct, frozen=True):
         return [*self.before, self.code]
 
 
-def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
+def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Edits:
     """Insert a line after the imports of its library, or after the first imports.
 
     Args:
-        site: The site; the line is inserted in its cell or an earlier one.
+        target: The target; the line is inserted in its cell or an earlier one.
         call: A call by its dotted name.
         kind: The kind of the edit.
         why: What it does.
@@ -221,24 +221,24 @@ def after_import(site: Site, call: str, kind: str, why: str) -> Edits:
     """
     imports = [
         (code, place, libraries)
-        for code in site.until
+        for code in target.until
         for place, statement in enumerate(code.tree.body)
         if (libraries := _libraries(statement))
     ]
     own = [each for each in imports if call.partition(".")[0] in each[2]]
     return tuple(
-        _insert(site.program, code, _last_import(code, place), call, kind, why)
+        _insert(target.program, code, _last_import(code, place), call, kind, why)
         for code, place, _ in (own or imports)[:1]
     )
 
 
-def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
+def insert_at_top(target: FixTarget, code: Code, call: str, kind: str, why: str) -> Edits:
     """Insert a line after the import of its library, or at the start of the cell.
 
     Modules that the cell imports later may draw, too.
 
     Args:
-        site: A site in the notebook.
+        target: A target in the notebook.
         code: The code of the cell.
         call: A call by its dotted name.
         kind: The kind of the edit.
@@ -249,7 +249,7 @@ def at_top(site: Site, code: Code, call: str, kind: str, why: str) -> Edits:
     """
     library = call.partition(".")[0]
     last = next((each for each in code.tree.body if library in _libraries(each)), None)
-    return (_insert(site.program, code, last, call, kind, why),) if code.tree.body else ()
+    return (_insert(target.program, code, last, call, kind, why),) if code.tree.body else ()
 
 
 def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> list[str]:

@@ -8,7 +8,13 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from ipytorchseed.checking.edits import Edit, Edits, Splice
-from ipytorchseed.checking.program import Code, Program, Site, after_import, at_top
+from ipytorchseed.checking.program import (
+    Code,
+    FixTarget,
+    Program,
+    insert_after_import,
+    insert_at_top,
+)
 from ipytorchseed.checking.seeds import (
     WITHOUT_SEED,
     fix_seed,
@@ -46,14 +52,14 @@ _LISTINGS = frozenset({"glob.glob", "glob.iglob", "os.listdir"})
 _LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
 
 
-def _find_sets(site: Site) -> set[str]:
+def _find_sets(target: FixTarget) -> set[str]:
     """Return the variables and attributes that are known to hold sets."""
-    names = set(site.found.sets)
-    for code in site.program.codes:
+    names = set(target.found.sets)
+    for code in target.program.codes:
         for node in ast.walk(code.tree):
             if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
                 continue
-            if _is_set(site.program, node.value, names):
+            if _is_set(target.program, node.value, names):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 names.update(map(ast.unparse, targets))
     return names
@@ -114,40 +120,40 @@ class Remedy(NamedTuple):
     """A row of the table.
 
     Attributes:
-        matches: Returns whether it applies to the cause at a site.
+        matches: Returns whether it applies to the cause at a target.
         edits: Yields sets of edits to try in turn.
         obstacle: Why no edit may help, in a clause about the cell.
     """
 
-    matches: Callable[[Site], bool]
-    edits: Callable[[Site], Iterator[Edits]]
+    matches: Callable[[FixTarget], bool]
+    edits: Callable[[FixTarget], Iterator[Edits]]
     obstacle: str = ""
 
 
-def propose(site: Site) -> list[Edits]:
+def propose(target: FixTarget) -> list[Edits]:
     """Return the distinct sets of edits that may remove a cause, smallest first."""
     found: list[Edits] = []
     for row in REMEDIES:
-        for edits in row.edits(site) if row.matches(site) else ():
+        for edits in row.edits(target) if row.matches(target) else ():
             if edits and edits not in found:
                 found.append(edits)
     return found
 
 
-def obstacle(site: Site) -> str:
+def obstacle(target: FixTarget) -> str:
     """Return a line on a cell that cannot be fixed: where, and why."""
-    calls = site.program.calls([site.code])
-    lines = [each.node.lineno for each in calls if each.path == site.cause.name]
-    place = f"{site.found.cell.name}, line {lines[0]}" if lines else site.found.cell.name
-    said = [row.obstacle for row in REMEDIES if row.obstacle and row.matches(site)]
-    if site.cause.kind == "entropy":
-        why = sentence(site.cause.name)
+    calls = target.program.calls([target.code])
+    lines = [each.node.lineno for each in calls if each.path == target.cause.name]
+    place = f"{target.found.cell.name}, line {lines[0]}" if lines else target.found.cell.name
+    said = [row.obstacle for row in REMEDIES if row.obstacle and row.matches(target)]
+    if target.cause.kind == "entropy":
+        why = sentence(target.cause.name)
     elif said:
         why = said[0]
-    elif site.found.programs and not site.cause.kind:
-        why = sentence(site.found.programs[0])
+    elif target.found.programs and not target.cause.kind:
+        why = sentence(target.found.programs[0])
     else:
-        why = site.cause.message
+        why = target.cause.message
     return f"{place}: {why}"
 
 
@@ -156,10 +162,13 @@ def obstacle(site: Site) -> str:
 
 
 def _sort(
-    site: Site, codes: Sequence[Code], varies: Callable[[Code, ast.expr], bool], key: str = ""
+    target: FixTarget,
+    codes: Sequence[Code],
+    varies: Callable[[Code, ast.expr], bool],
+    key: str = "",
 ) -> Edits:
     """Sort the expressions in cells whose order varies."""
-    program, edits = site.program, []
+    program, edits = target.program, []
     found = (
         (code, node)
         for code in codes
@@ -179,70 +188,70 @@ def _sort(
     return tuple(edits)
 
 
-def _sort_sets(site: Site) -> Iterator[Edits]:
-    """Sort the sets that a cell iterates over, or else those in earlier cells.
+def _sort_sets(target: FixTarget) -> Iterator[Edits]:
+    """Sort the sets that a cell iterates over; if it has none, those of earlier cells.
 
-    The cell may call functions that earlier cells define. Without a recorded cause, only the sets
-    of the cell are sorted, as texts: hashes of objects may depend on those of strings.
+    Earlier cells may define functions that the cell calls. If no cause was recorded, only the sets
+    of the cell itself are sorted, by `str`, since hashes of objects may depend on those of strings.
     """
-    program, names = site.program, _find_sets(site)
+    program, names = target.program, _find_sets(target)
 
     def varies(code: Code, node: ast.expr) -> bool:
         return _is_set(program, node, names) and _is_ordered(program, code, node)
 
-    if site.cause.kind:
-        codes = [site.code] if _sort(site, [site.code], varies) else site.before
-        yield _sort(site, codes, varies)
-        yield _sort(site, codes, varies, ", key=str")  # for items that cannot be compared
+    if target.cause.kind:
+        codes = [target.code] if _sort(target, [target.code], varies) else target.before
+        yield _sort(target, codes, varies)
+        yield _sort(target, codes, varies, ", key=str")  # for items that cannot be compared
     else:
-        yield _sort(site, [site.code], varies, ", key=str")
+        yield _sort(target, [target.code], varies, ", key=str")
 
 
-def _sort_listings(site: Site) -> Iterator[Edits]:
+def _sort_listings(target: FixTarget) -> Iterator[Edits]:
     """Sort the folder listings of a cell."""
-    program = site.program
+    program = target.program
 
     def varies(code: Code, node: ast.expr) -> bool:
         return _is_listing(program, node) and not _ignores_order(program, code, node)
 
-    yield _sort(site, [site.code], varies)
+    yield _sort(target, [target.code], varies)
 
 
 # --------------------------------------------------------------------------------------------------
 # Operations, threads and files
 
 
-def _uses_torch(site: Site) -> bool:
-    return not site.cause.kind and any(
-        path.partition(".")[0] == "torch" for path in site.program.names.values()
+def _uses_torch(target: FixTarget) -> bool:
+    return not target.cause.kind and any(
+        path.partition(".")[0] == "torch" for path in target.program.names.values()
     )
 
 
-def _use_deterministic(site: Site) -> Iterator[Edits]:
+def _use_deterministic(target: FixTarget) -> Iterator[Edits]:
     """Switch torch's deterministic algorithms on."""
-    why = f"makes torch use deterministic algorithms, for {site.found.cell.name}"
-    yield after_import(site, "torch.use_deterministic_algorithms(True)", "operation", why)
+    why = f"makes torch use deterministic algorithms, for {target.found.cell.name}"
+    yield insert_after_import(target, "torch.use_deterministic_algorithms(True)", "operation", why)
 
 
-def _use_one_thread(site: Site) -> Iterator[Edits]:
-    why = f"keeps torch to one thread from {site.found.cell.name} on"
-    yield at_top(site, site.code, "torch.set_num_threads(1)", "threads", why)
+def _use_one_thread(target: FixTarget) -> Iterator[Edits]:
+    why = f"keeps torch to one thread from {target.found.cell.name} on"
+    yield insert_at_top(target, target.code, "torch.set_num_threads(1)", "threads", why)
 
 
-def _remove_file(site: Site) -> Iterator[Edits]:
+def _remove_file(target: FixTarget) -> Iterator[Edits]:
     """Delete a file of the previous run before the first cell that uses it.
 
     No file is deleted that a cell of this run wrote.
     """
-    path = PurePath(site.own_file(site.cause.name))
+    path = PurePath(target.own_file(target.cause.name))
     why = f"removes {path}, which the previous run left behind"
     call = f"pathlib.Path({path.as_posix()!r}).unlink(missing_ok=True)"
-    writers = site.writers
-    for code in site.until if path.name else ():
+    writers = target.writers
+    for code in target.until if path.name else ():
         texts = [node.value for node in ast.walk(code.tree) if isinstance(node, ast.Constant)]
         named = any(isinstance(each, str) and PurePath(each).name == path.name for each in texts)
         if named or code in writers:
-            yield at_top(site, code, call, "file", why)
+            yield insert_at_top(target, code, call, "file", why)
             return
 
 
@@ -250,34 +259,34 @@ def _remove_file(site: Site) -> Iterator[Edits]:
 # The table
 
 
-def _is(*kinds: str) -> Callable[[Site], bool]:
+def _is(*kinds: str) -> Callable[[FixTarget], bool]:
     """Return a predicate for causes of these kinds; empty for ``UNRECORDED``."""
-    return lambda site: site.cause.kind in kinds
+    return lambda target: target.cause.kind in kinds
 
 
-def _is_source(site: Site) -> bool:
-    return site.cause.kind == "rng" and bool(seeder(site.cause.name))
+def _is_source(target: FixTarget) -> bool:
+    return target.cause.kind == "rng" and bool(seeder(target.cause.name))
 
 
-def _takes_seed(site: Site) -> bool:
-    return not site.cause.kind or takes_seed(site.cause.kind, site.cause.name)
+def _takes_seed(target: FixTarget) -> bool:
+    return not target.cause.kind or takes_seed(target.cause.kind, target.cause.name)
 
 
-def _is_not_ours(site: Site) -> bool:
+def _is_not_ours(target: FixTarget) -> bool:
     """Return whether a cause is a file that the notebook did not make."""
-    own = site.writers or site.own_file(site.cause.name)
-    return site.cause.kind == "file" and not own
+    own = target.writers or target.own_file(target.cause.name)
+    return target.cause.kind == "file" and not own
 
 
 # Rows for the same kind of cause are in the order of their edits' size, smallest first.
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(_is("entropy", "input"), fix_seed),
-    Remedy(lambda site: site.cause.name in WITHOUT_SEED, give_seed),
+    Remedy(lambda target: target.cause.name in WITHOUT_SEED, give_seed),
     Remedy(_is_source, seed_source),
-    Remedy(lambda site: site.cause.kind == "rng" and not _is_source(site), seed_maker),
-    Remedy(lambda site: not _is_source(site), seed_next),
+    Remedy(lambda target: target.cause.kind == "rng" and not _is_source(target), seed_maker),
+    Remedy(lambda target: not _is_source(target), seed_next),
     Remedy(
-        lambda site: site.cause.name == "PYTHONHASHSEED",
+        lambda target: target.cause.name == "PYTHONHASHSEED",
         _sort_sets,
         "it depends on hashes of texts, by hash() or in a library's code; choose the kernel that"
         " `ipytorchseed kernel install` makes",

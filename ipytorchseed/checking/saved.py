@@ -31,7 +31,7 @@ from ipytorchseed.reads.entropy import (
     programs_of,
     sentence,
 )
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.inputs import READING
@@ -59,7 +59,7 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdic
                 cells.append(CellVerdict(cell, Found.SKIPPED, Found.SKIPPED))
             elif cell.index in fresh.outputs:
                 cells.append(_compare(notebook, cell, *pair, records, rtol))
-                if not only_asks(cell.source) and not prints_no_result(cell.source):
+                if not is_inspection(cell.source) and not prints_no_result(cell.source):
                     results[cell.index] = pair
     ran = [count for cell in notebook.cells if (count := _count(notebook, cell)) is not None]
     return Verdict(

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import (
     Call,
+    FixTarget,
     Program,
-    Site,
-    after_import,
-    at_top,
+    insert_after_import,
+    insert_at_top,
     spell,
 )
 from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
@@ -74,40 +74,42 @@ def seeder(name: str) -> str:
     return _SEEDS.get(name.partition(".")[0], "")
 
 
-def seed_source(site: Site) -> Iterator[Edits]:
+def seed_source(target: FixTarget) -> Iterator[Edits]:
     """Seed a source after the import of its library, or in the cell that draws.
 
     In the cell, the seed is before imports that may draw.
     """
-    call = f"{seeder(site.cause.name)}({site.seed})"
-    why = f"seeds {site.cause.name}, which nothing had seeded before {site.found.cell.name}"
-    yield after_import(site, call, "seed", why)
-    yield at_top(site, site.code, call, "seed", why)
+    call = f"{seeder(target.cause.name)}({target.seed})"
+    why = f"seeds {target.cause.name}, which nothing had seeded before {target.found.cell.name}"
+    yield insert_after_import(target, call, "seed", why)
+    yield insert_at_top(target, target.code, call, "seed", why)
 
 
-def seed_next(site: Site) -> Iterator[Edits]:
+def seed_next(target: FixTarget) -> Iterator[Edits]:
     """Seed the sources that a cell leaves in varying states, in the next cell."""
-    index = site.found.cell.index
-    later = [each for each in site.program.codes if each.cell.index > index and each.tree.body]
-    moved = [seeder(each.name) for each in site.found.changes if each.what == "source"]
-    why = f"seeds again, because a library seeds at random in {site.found.cell.name}"
+    index = target.found.cell.index
+    later = [each for each in target.program.codes if each.cell.index > index and each.tree.body]
+    moved = [seeder(each.name) for each in target.found.changes if each.what == "source"]
+    why = f"seeds again, because a library seeds at random in {target.found.cell.name}"
     for name in dict.fromkeys(filter(None, moved)) if later else ():
-        yield at_top(site, later[0], f"{name}({site.seed})", "seed", why)
+        yield insert_at_top(target, later[0], f"{name}({target.seed})", "seed", why)
 
 
-def give_seed(site: Site) -> Iterator[Edits]:
+def give_seed(target: FixTarget) -> Iterator[Edits]:
     """Add a seed to calls without one, in the cell or else in an earlier cell."""
-    for codes in ([site.code], site.before):
-        calls = [each for each in site.program.calls(codes) if _lacks_seed(each, site.cause.name)]
+    for codes in ([target.code], target.before):
+        calls = [
+            each for each in target.program.calls(codes) if _lacks_seed(each, target.cause.name)
+        ]
         if calls:
-            yield _give(site, calls)
+            yield _give(target, calls)
             return
 
 
-def seed_maker(site: Site) -> Iterator[Edits]:
+def seed_maker(target: FixTarget) -> Iterator[Edits]:
     """Seed a generator where it is made, or the source that its seed is drawn from."""
-    calls = [*site.program.calls(site.until)]
-    yield _give(site, [*filter(_lacks_seed, calls)])
+    calls = [*target.program.calls(target.until)]
+    yield _give(target, [*filter(_lacks_seed, calls)])
     modules = {seed.rpartition(".")[0]: source for source, seed in _SEEDS.items()}
     drawn = {
         source: None
@@ -115,30 +117,30 @@ def seed_maker(site: Site) -> Iterator[Edits]:
         for module, source in modules.items()
         if call.path.startswith(f"{module}.")
     }
-    yield _seed_all(site, drawn)
+    yield _seed_all(target, drawn)
 
 
-def fix_seed(site: Site) -> Iterator[Edits]:
+def fix_seed(target: FixTarget) -> Iterator[Edits]:
     """Replace a seed computed from a varying value, such as a clock, by a number."""
-    edits, varying = [], _varying(site)
-    for call in site.program.calls(site.until):
+    edits, varying = [], _varying(target)
+    for call in target.program.calls(target.until):
         named = call.path in _TAKE_A_SEED or call.path.rpartition(".")[2] in _SEED_LAST
         if not named or not call.node.args:
             continue
         given = call.node.args[0]
-        if varying & _named(site.program, given):
-            splice = call.code.replace(given, str(site.seed))
+        if varying & _named(target.program, given):
+            splice = call.code.replace(given, str(target.seed))
             why = f"uses a fixed seed, because {label_of(ast.unparse(given), 40)} varies"
             edits.append(Edit(call.code.cell, "seed", why, (splice,)))
     yield tuple(edits)
 
 
-def _varying(site: Site) -> set[str]:
+def _varying(target: FixTarget) -> set[str]:
     """Return the functions whose result varies, and the variables computed from them."""
-    names = {site.cause.name, *NONDETERMINISTIC}
-    for code in site.until:
+    names = {target.cause.name, *NONDETERMINISTIC}
+    for code in target.until:
         for node in ast.walk(code.tree):
-            if isinstance(node, ast.Assign) and names & _named(site.program, node.value):
+            if isinstance(node, ast.Assign) and names & _named(target.program, node.value):
                 names.update(map(ast.unparse, node.targets))
     return names
 
@@ -165,29 +167,29 @@ def _lacks_seed(call: Call, name: str = "") -> bool:
     return is_method and not given and not known
 
 
-def _give(site: Site, calls: Sequence[Call]) -> Edits:
+def _give(target: FixTarget, calls: Sequence[Call]) -> Edits:
     """Add a different seed to each call, and seed the sources of drawn seeds."""
     edits, drawn = [], dict[str, None]()
-    every = [each.node for each in filter(_lacks_seed, site.program.calls(site.program.codes))]
+    every = [each.node for each in filter(_lacks_seed, target.program.calls(target.program.codes))]
     for call in calls:
-        seed = str(site.seed + every.index(call.node))
+        seed = str(target.seed + every.index(call.node))
         source, how = _DRAWN.get(call.path.partition(".")[0], ("", ""))
         if call.repeated and source and call.path not in _SEEDS.values():
             within = [each for each in call.code.tree.body if each.lineno <= call.node.lineno][-1]
-            lines = spell(site.program, call.code, within, how)
+            lines = spell(target.program, call.code, within, how)
             if len(lines) == 1:  # it needs no import
                 seed = lines[0]
                 drawn[source] = None
         edits.append(
-            _seeded(call, seed, _RENAMED.get(call.path) or _RENAMED.get(site.cause.name, ""))
+            _seeded(call, seed, _RENAMED.get(call.path) or _RENAMED.get(target.cause.name, ""))
         )
-    return (*_seed_all(site, drawn), *edits)
+    return (*_seed_all(target, drawn), *edits)
 
 
-def _seed_all(site: Site, sources: Iterable[str]) -> Edits:
+def _seed_all(target: FixTarget, sources: Iterable[str]) -> Edits:
     why = "seeds {}, which other seeds are drawn from"
     found = (
-        after_import(site, f"{_SEEDS[each]}({site.seed})", "seed", why.format(each))
+        insert_after_import(target, f"{_SEEDS[each]}({target.seed})", "seed", why.format(each))
         for each in sources
     )
     return tuple(edit for edits in found for edit in edits)
@@ -206,17 +208,17 @@ def _seeded(call: Call, seed: str, renamed: str) -> Edit:
     return Edit(code.cell, "generator", why, tuple(splices))
 
 
-def name_seed(site: Site) -> Iterator[Edits]:
+def name_seed(target: FixTarget) -> Iterator[Edits]:
     """Add the seed argument to the calls in a cell that accept one.
 
     If one of the functions is the cause, only its calls get a seed, in this and in earlier cells.
     """
-    lacking = {(each.cell.index, it[0]): it for each in site.cells for it in each.lacking}
-    named = [call for call in site.program.calls(site.until) if call.path == site.cause.name]
-    for calls in (named, [*site.program.calls([site.code])]):
+    lacking = {(each.cell.index, it[0]): it for each in target.cells for it in each.lacking}
+    named = [call for call in target.program.calls(target.until) if call.path == target.cause.name]
+    for calls in (named, [*target.program.calls([target.code])]):
         edits: list[Edit] = []
         for call in calls:
-            function, seed = ast.unparse(call.node.func), site.seed + len(edits)
+            function, seed = ast.unparse(call.node.func), target.seed + len(edits)
             _, name, place = lacking.get((call.code.cell.index, function), ("", "", 0))
             splice = _name(call, name, place, seed) if name else None
             if splice:
@@ -230,14 +232,14 @@ def name_seed(site: Site) -> Iterator[Edits]:
 _PASSES = "passes"
 
 
-def say_seed(site: Site) -> str:
+def say_seed(target: FixTarget) -> str:
     """Return which seeds to pass, and in which cell; empty if none is known.
 
     Args:
-        site: The cell, and the cause.
+        target: The cell, and the cause.
     """
-    edits = [edit for edits in name_seed(site) for edit in edits]
-    places = ["" if each.cell is site.found.cell else f" in {each.cell.name}" for each in edits]
+    edits = [edit for edits in name_seed(target) for edit in edits]
+    places = ["" if each.cell is target.found.cell else f" in {each.cell.name}" for each in edits]
     said = (f"{each.why}{place}" for each, place in zip(edits, places, strict=True))
     return "\n".join(each.replace(_PASSES, "pass", 1) for each in said)
 

@@ -153,7 +153,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     cell text and no contents of variables; `check --against` and `%why --against` compare with
     it.
     """
-    from ipytorchseed.reads.own_lines import only_asks
+    from ipytorchseed.reads.own_lines import is_inspection
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.writing import write
     from ipytorchseed.session.states import LedgerStates
@@ -164,7 +164,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
         name = _one(opened, notebook)
         last: dict[str, Run] = {}
         for run in opened.runs(name):
-            if not only_asks(run.source):
+            if not is_inspection(run.source):
                 last.setdefault(run.cell, run)
         runs, places = [*last.values()][::-1], Places.here(name)
         title = pathlib.PurePath(name).name

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.errors import in_brief
-from ipytorchseed.experiment.copying import ATOMIC, Copying, find_special
+from ipytorchseed.experiment.copying import ATOMIC, Copying, copier_for
 from ipytorchseed.experiment.memories import Memories, make_sure
 from ipytorchseed.fingerprint.memory import is_borrowed_image
 from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
@@ -101,7 +101,7 @@ class Copier:
         known = self.known(value)
         if known is not None:
             return known
-        special = find_special(kind)
+        special = copier_for(kind)
         if special is None and _is_shared(value, kind):
             self.keep(value, value)
             return value

@@ -122,7 +122,7 @@ _BUILTIN: dict[int, Copies] = {
 # Objects of torch and numpy, with memory, gradients and hooks
 
 
-def find_special(kind: type) -> Copies | None:
+def copier_for(kind: type) -> Copies | None:
     """Return how objects of a class are copied, if the class does not decide."""
     known = _BUILTIN.get(id(kind))
     if known is not None:

@@ -11,7 +11,7 @@ from xxhash import xxh3_128, xxh3_128_digest
 
 from ipytorchseed.fingerprint.containers import SERIES, write_batch
 from ipytorchseed.fingerprint.memory import UnreadableError, owns_array, require
-from ipytorchseed.fingerprint.objects import extra
+from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
@@ -60,7 +60,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
     if plain is not value:
         mapped = issubclass(type(value), numpy.memmap)
         skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
-        more = yield from extra(value, walk, numpy.ndarray, skip=skip)
+        more = yield from encode_extras(value, walk, numpy.ndarray, skip=skip)
     content = _head(dtype, shape) + more + body
     if not walk.top:
         return Draft(content, "array")
@@ -167,7 +167,7 @@ def write_number(value: Any, walk: Walk) -> Writing:
     else:
         body = generic.tobytes(value)
     is_numpys = made.name.startswith("numpy.")
-    more = b"" if is_numpys else (yield from extra(value, walk, object))
+    more = b"" if is_numpys else (yield from encode_extras(value, walk, object))
     name = name_of(dtype)
     content = b"number" + name_bytes(name) + more + body
     if not walk.top:

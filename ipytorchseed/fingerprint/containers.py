@@ -20,7 +20,7 @@ from ipytorchseed.fingerprint.budget import SpentError
 from ipytorchseed.fingerprint.derived import find_times
 from ipytorchseed.fingerprint.memory import CHUNK
 from ipytorchseed.fingerprint.meter import BATCH, ITEMS
-from ipytorchseed.fingerprint.objects import PARTS, extra, inner_parts
+from ipytorchseed.fingerprint.objects import PARTS, encode_extras, inner_parts
 from ipytorchseed.fingerprint.scalars import LEAVES, number
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import find_member
@@ -155,7 +155,7 @@ def sequence_writer(base: Any) -> Writer:
                 if walk.top and length <= SERIES:
                     series += batch
             body = hasher.digest()
-        more = b"" if type(value) is base else (yield from extra(value, walk, base))
+        more = b"" if type(value) is base else (yield from encode_extras(value, walk, base))
         beside = {"beside": xxh3_64_hexdigest(more)} if more else {}
         if base is deque:
             limit = _limit(value)
@@ -245,7 +245,7 @@ def set_writer(base: Any) -> Writer:
             tokens = yield from walk.tokens(batch)
             total += sum(map(xxh3_128_intdigest, tokens))
             order.update(b"".join(tokens))
-        more = yield from extra(value, walk, base)
+        more = yield from encode_extras(value, walk, base)
         content = base.__name__.encode() + b"%d;%x;" % (length, total) + more
         parts = {"length": str(length), "order": order.hexdigest()}
         if more:
@@ -307,7 +307,7 @@ def write_dict(value: Any, walk: Walk) -> Writing:
         else:
             for each in zip(*batch, strict=True):  # the keys, and the values
                 hasher.update((yield from write_batch(each, walk)))
-    more = b"" if type(value) is dict else (yield from extra(value, walk, dict))
+    more = b"" if type(value) is dict else (yield from encode_extras(value, walk, dict))
     content = b"dict%d;" % length + more + hasher.digest()
     if not walk.top:
         return Draft(content, "dict")

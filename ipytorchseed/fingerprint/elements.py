@@ -35,25 +35,25 @@ _UNREADABLE = b"freed"  # the memory was released, as FSDP does with ``resize_(0
 # Elements
 
 
-def contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
+def contents(walk: Walk, tensor: Any, *, with_grad_flag: bool = True) -> bytes:
     """Digest a tensor that ``reads_natively``, if it is readable; 16 bytes."""
     if walk.full:
         return b"~"
     walk.tick()
     try:
-        return readable_contents(walk, tensor, flag=flag)
+        return read_contents(walk, tensor, with_grad_flag=with_grad_flag)
     except UnreadableError:
         walk.mark_unseen(anatomy(type(tensor)).name)
         return xxh3_128_digest(_UNREADABLE)
 
 
-def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
+def read_contents(walk: Walk, tensor: Any, *, with_grad_flag: bool = True) -> bytes:
     """Digest a tensor that ``reads_natively``; 16 bytes.
 
     Args:
         walk: The walk.
         tensor: The tensor.
-        flag: Whether ``requires_grad`` is part of the content.
+        with_grad_flag: Whether ``requires_grad`` is part of the content.
 
     Raises:
         UnreadableError: Its memory was released.
@@ -62,7 +62,7 @@ def readable_contents(walk: Walk, tensor: Any, *, flag: bool = True) -> bytes:
     nested = at.is_nested(tensor)
     shape = None if nested else at.shape(tensor)
     layout, device = at.layout(tensor), at.device(tensor)
-    flagged = flag and at.requires_grad(tensor)
+    flagged = with_grad_flag and at.requires_grad(tensor)
     head, device = _head(at.dtype(tensor), shape, device, layout, flagged)
     if device == "meta":
         return xxh3_128_digest(head + b"meta")

@@ -19,7 +19,7 @@ from ipytorchseed.fingerprint.elements import contents, dtype_of, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import inner_parts
 from ipytorchseed.fingerprint.scalars import count, join, name_bytes
-from ipytorchseed.fingerprint.tensors import extras, shape_of
+from ipytorchseed.fingerprint.tensors import other_parts, shape_of
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import Anatomy, anatomy, dictionary_of, module_of_class
 
@@ -197,10 +197,10 @@ def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) 
     if id(type(tensor)) not in at.plain:
         token: bytes = yield tensor
         return token
-    token = b"D" + contents(walk, tensor, flag=letter == "b")
+    token = b"D" + contents(walk, tensor, with_grad_flag=letter == "b")
     told["inside"].append((name, shape_of(tensor).encode()))
     note_strides(walk, tensor)
-    grad, rest = yield from extras(tensor, walk)
+    grad, rest = yield from other_parts(tensor, walk)
     for part, written in (("grad", grad), ("hooks", rest)):
         if written:
             told[part].append((name, written))

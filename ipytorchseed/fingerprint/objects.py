@@ -20,17 +20,17 @@ PARTS, _ATTRIBUTES = 32, 128
 _SEARCHED, _COUNTERS, _OF_ONE = 256, 64, 16
 
 
-def extra(value: object, walk: Walk, exact: type, skip: Collection[str] = ()) -> Bytes:
+def encode_extras(value: object, walk: Walk, base: type, skip: Collection[str] = ()) -> Bytes:
     """Write what a subclass of a builtin type adds: its name and attributes.
 
     Args:
         value: The object.
         walk: The walk.
-        exact: The builtin type; objects of exactly that type add nothing.
+        base: The builtin type; objects of exactly that type add nothing.
         skip: Attributes to skip.
     """
     kind = type(value)
-    if kind is exact:
+    if kind is base:
         return b""
     made = anatomy(kind)
     items = [item for item in made.attributes(value) if item[0] not in skip]
@@ -100,7 +100,7 @@ def state_writer(
             (token,) = yield from walk.tokens((held,), counted=False)
         made = anatomy(type(value))
         subclass = exact and made.name != exact
-        more = (yield from extra(value, walk, object)) if subclass else b""
+        more = (yield from encode_extras(value, walk, object)) if subclass else b""
         if opaque:
             walk.mark_unseen(made.name)
         content = word.encode() + name_bytes(made.name) + more + token

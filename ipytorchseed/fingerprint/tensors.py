@@ -19,7 +19,7 @@ from ipytorchseed.introspection.anatomy import anatomy
 _NOTED = "_dynamo_"
 
 
-def extras(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
+def other_parts(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
     """Write the parts of a tensor other than its elements.
 
     Returns:
@@ -50,8 +50,8 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     kind = type(value)
     if not reads_natively(kind):
         return (yield from _write_wrapper(value, walk))
-    body = elements.readable_contents(walk, value)
-    grad, rest = yield from extras(value, walk)
+    body = elements.read_contents(walk, value)
+    grad, rest = yield from other_parts(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     content = b"tensor" + title + body + grad + b";" + rest
     elements.note_strides(walk, value)

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from ipytorchseed.fingerprint.objects import extra
+from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import LEAVES, count
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
@@ -47,7 +47,7 @@ def scalar_writer(base: Any) -> Writer:
     def write(value: Any, walk: Walk) -> Writing:
         plain = value if type(value) is base else _PLAIN[base](value)
         token = LEAVES[id(base)](plain)
-        more = yield from extra(value, walk, base)
+        more = yield from encode_extras(value, walk, base)
         content = word.encode() + more + (token or _long(plain, walk))
         title = type.__dict__["__name__"].__get__(type(value))
         if sized:
@@ -67,7 +67,7 @@ def memory_writer(word: str) -> Writer:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
             body = _memory(memory, walk)
-        more = yield from extra(value, walk, type(value))
+        more = yield from encode_extras(value, walk, type(value))
         content = word.encode() + shape + more + body
         return Draft(content, word, f"{word} of {count(size, 'byte')}", {"length": str(size)})
 

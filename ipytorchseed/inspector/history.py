@@ -75,7 +75,7 @@ class History:
     def __init__(self, session: Session) -> None:
         self._session = session
         self.ledger: Ledger = session.ledger
-        self.ids = self.ledger.run_ids_between(session.shelf, 0)
+        self.ids = self.ledger.run_ids_between(session.history_key, 0)
         self._lines: dict[int, Line | None] = {}
         self._latest: dict[str, Earlier] = {}
         self._moved: dict[str, None] = {}
@@ -104,7 +104,7 @@ class History:
         """Add the runs that other kernels of the notebook recorded."""
         last = self.ids[-1] if self.ids else 0
         session = self._session
-        self.ids += self.ledger.run_ids_between(session.shelf, last)
+        self.ids += self.ledger.run_ids_between(session.history_key, last)
 
     def lines(self, places: Sequence[int]) -> dict[int, Line | None]:
         """Return lines by their places; None if the ledger no longer has the run."""
@@ -160,7 +160,7 @@ class History:
         for number in self.ids[first : last + 1]:
             self._lines.setdefault(number, None)
         earlier: dict[str, Earlier] = {}
-        for run in self.ledger.runs_between(self._session.shelf, begin - 1, end):
+        for run in self.ledger.runs_between(self._session.history_key, begin - 1, end):
             if run.id is None:
                 continue
             if run.cell not in earlier:

@@ -46,15 +46,16 @@ def find_run(session: Session, word: str) -> Run:
     """
     named = RUN.match(word.strip())
     number = "" if named is None else named[1] or named[2]
+    run = None
     if number.startswith("#"):
         run = session.ledger.run(int(number[1:]))
-    else:
-        run = session.ledger.find(session.shelf, int(number), session.kernel) if number else None
+    elif number:
+        run = session.ledger.find(session.history_key, int(number), session.kernel)
     if run is None:
         raise LookupFailure(f"no run {quoted(word)} is recorded; {known_runs(session)}")
     whose = _whose(session, run.notebook)
-    if whose and run.notebook != session.shelf:
-        ranks = f"{whose}, and this process {_whose(session, session.shelf)}"
+    if whose and run.notebook != session.history_key:
+        ranks = f"{whose}, and this process {_whose(session, session.history_key)}"
         raise LookupFailure(f"#{run.id} is {ranks}: name a run of this process")
     return run
 
@@ -75,11 +76,11 @@ def run_named(session: Session, word: str) -> Run:
         LookupFailure: There is none; the message suggests a name or names the last runs.
     """
     key = session.identity.key_of(word)
-    run = session.ledger.last_run(session.shelf, key)
+    run = session.ledger.last_run(session.history_key, key)
     if run is None or run.source.strip() == word:  # without an id, a cell is identified by its text
         run = last_setting(session, word) or run
     if run is None:
-        recent = session.ledger.runs(session.shelf, limit=_NEAR)
+        recent = session.ledger.runs(session.history_key, limit=_NEAR)
         known = {name for each in recent for name in (each.cell, *each.writes)}
         meant = did_you_mean(word, known | _WORDS)
         if meant:
@@ -96,14 +97,14 @@ def own_run(session: Session, word: str) -> Run:
         LookupFailure: There is none, or it belongs to a different notebook.
     """
     run = find_run(session, word)
-    if run.notebook != session.shelf:
+    if run.notebook != session.history_key:
         raise LookupFailure(f"{word} is a run of another notebook: ask there")
     return run
 
 
-def _whose(session: Session, shelf: str) -> str:
+def _whose(session: Session, history_key: str) -> str:
     """Return the rank in a key of this notebook; empty for another notebook."""
-    found = re.fullmatch(rf"{re.escape(session.notebook)}(?:, (rank \d+))?", shelf)
+    found = re.fullmatch(rf"{re.escape(session.notebook)}(?:, (rank \d+))?", history_key)
     return "" if found is None else f"of {found.group(1) or 'no rank'}"
 
 
@@ -116,10 +117,10 @@ def known_runs(session: Session) -> str:
 
 def _results(session: Session) -> Iterator[Run]:
     """Yield the runs of cells that do more than use our magics, latest first."""
-    from ipytorchseed.reads.own_lines import only_asks
+    from ipytorchseed.reads.own_lines import is_inspection
 
-    runs = session.ledger.runs(session.shelf)
-    return (run for run in runs if not only_asks(run.source))
+    runs = session.ledger.runs(session.history_key)
+    return (run for run in runs if not is_inspection(run.source))
 
 
 def recent_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:

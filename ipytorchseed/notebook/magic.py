@@ -16,7 +16,7 @@ from IPython.display import display
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
 from ipytorchseed.notebook.streams import marked
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.own_lines import looks, only_asks
+from ipytorchseed.reads.own_lines import is_inspection, is_inspection_magic
 from ipytorchseed.render.text import escaped, visible
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Magic:
         Raises:
             UsageError: The line does not fit the declaration; the message is one line.
         """
-        looking = not self._state.commanded and looks(self.name, line)
+        looking = not self._state.commanded and is_inspection_magic(self.name, line)
         try:
             with self._looking() if looking else nullcontext():
                 return self._run(self.command, line, cell)
@@ -130,7 +130,7 @@ class Magic:
             marked(state.shell, self.name),
             ExitStack() as undo,
         ):
-            if state.unattended and not only_asks(source):
+            if state.unattended and not is_inspection(source):
                 printed = undo.enter_context(redirect_stdout(StringIO()))
                 undo.callback(lambda: _display_text(printed.getvalue()))
             try:

@@ -26,7 +26,7 @@ from ipytorchseed.experiment.search import Search
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import READING, Finding, Findings, Run, marked
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import left_as_before, run_again, run_whole
+from ipytorchseed.notebook.rerun import left_as_before, rerun, rerun_successfully
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.text import bar
@@ -200,7 +200,7 @@ class _Proof(Struct, eq=False):
         silent = self.silent or seconds < _LONG
 
         def make(again: Run, begin: Callable[[], None]) -> None:
-            run_whole(self.state, again, None, begin, quiet=True)
+            rerun_successfully(self.state, again, None, begin, quiet=True)
 
         def tell(made: int, most: int, what: str) -> None:
             progress.step(bar(made, most, what, most="at most"))
@@ -214,7 +214,7 @@ class _Proof(Struct, eq=False):
 
     def _run(self, record: Run, begin: Callable[[], None]) -> Run:
         """Run the cell of a record; return the run, with other changed variables."""
-        run = run_again(self.state, record, None, begin, quiet=True)
+        run = rerun(self.state, record, None, begin, quiet=True)
         if run is None:
             return record
         made, names = {*run.writes, *run.reads}, self.state.shell.user_ns

@@ -18,9 +18,9 @@ from ipytorchseed.experiment.rewind import begin_as
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.notebook.lookup import find_run, recent_runs
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import RerunError, left_as_before, run_whole
+from ipytorchseed.notebook.rerun import RerunError, left_as_before, rerun_successfully
 from ipytorchseed.notebook.state import State
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
 from ipytorchseed.render.text import visible, wrap
@@ -96,7 +96,7 @@ class Replays:
     def _replay(self, plan: Plan, engine: Engine, undo: ExitStack) -> tuple[Run, tuple[str, ...]]:
         tracking, results = self._state.tracking, self._last_results()
         outer = tracking.suspend()
-        alone = outer is not None and only_asks(outer.source)
+        alone = outer is not None and is_inspection(outer.source)
         undo.callback(tracking.resume, outer)
         undo.callback(self._put_results_back, results)
         engine.begin()
@@ -178,7 +178,7 @@ class Replays:
 
                 with engine.without(step.run.missing):
                     count = number if last else None
-                    again = run_whole(self._state, step.run, count, begin, quiet=not last)
+                    again = rerun_successfully(self._state, step.run, count, begin, quiet=not last)
                 runs.append(again)
                 self._show(again)
             progress.clear()
@@ -241,7 +241,7 @@ def find_plan(state: State, wanted: Run) -> Plan:
         LookupFailure: The run has no result.
         ReplayError: The result cannot be replayed.
     """
-    if only_asks(wanted.source):
+    if is_inspection(wanted.source):
         name = run_phrase(wanted, state.tracking.session.kernel)
         raise LookupFailure(f"{name} only asks or commands ipytorchseed: it made no result")
     plan = state.part(Replays).plan(wanted)

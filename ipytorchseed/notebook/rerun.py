@@ -219,7 +219,7 @@ def left_as_before(
             state.replaying, state.rerunning = before
 
 
-def run_again(
+def rerun(
     state: State, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
 ) -> Run | None:
     """Run the cell of a recorded run again; it may fail.
@@ -245,16 +245,16 @@ def run_again(
     return run
 
 
-def run_whole(
+def rerun_successfully(
     state: State, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
 ) -> Run:
-    """Run a cell again as ``run_again`` does.
+    """Run a cell again as ``rerun`` does.
 
     Raises:
         RerunError: It failed, or was not recorded.
         KeyboardInterrupt: The user interrupts it.
     """
-    run = run_again(state, again, number, begin, quiet=quiet)
+    run = rerun(state, again, number, begin, quiet=quiet)
     if run is None or run.status != "ok":
         name = run_phrase(again, state.tracking.session.kernel)
         said = "it was not recorded" if run is None else run.outputs.error

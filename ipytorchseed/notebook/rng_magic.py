@@ -96,7 +96,7 @@ class Inspection:
 def _look(state: State, *, everything: bool) -> RngView:
     session = state.tracking.session
     status = SeedStatus.read(state.seeding.rule, state.generators())
-    runs = [*session.ledger.runs(session.shelf, limit=_SHOWN)][::-1]
+    runs = [*session.ledger.runs(session.history_key, limit=_SHOWN)][::-1]
     judged = report() if has_torch() else None
     note = "" if state.options.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
     return RngView(status, judged, runs, session.kernel, note, everything=everything)

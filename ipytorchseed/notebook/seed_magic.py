@@ -192,7 +192,7 @@ def _log(state: State) -> SeedLog:
     for entry in entries[-_SHOWN:]:
         where = entry.kernel, entry.execution_count
         if where not in runs and entry.execution_count is not None:
-            run = session.ledger.find(session.shelf, entry.execution_count, entry.kernel)
+            run = session.ledger.find(session.history_key, entry.execution_count, entry.kernel)
             if run is not None and run.kernel == entry.kernel:
                 runs[where] = run
     note = "" if session.config.tracking else f"Seeds are not logged now: {TRACKING_OFF}"
@@ -203,7 +203,7 @@ def _log(state: State) -> SeedLog:
 def _saved(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of saved states, quoted if needed."""
     session = ctx.obj.tracking.session
-    names, begun = session.ledger.saves(session.shelf), incomplete.lstrip("\"'")
+    names, begun = session.ledger.saves(session.history_key), incomplete.lstrip("\"'")
     return [as_word(name) for name in names if name.startswith(begun)]
 
 
@@ -218,7 +218,7 @@ def _save(state: State, words: tuple[str, ...]) -> str:
     session = state.tracking.session
     name = " ".join(words)
     word, states = as_word(name), state.states()
-    session.ledger.save(session.shelf, name, states)
+    session.ledger.save(session.history_key, name, states)
     return f"Saved {', '.join(states)} as {quoted(name)}. Back with: %seed restore {word}"
 
 
@@ -228,9 +228,9 @@ def _save(state: State, words: tuple[str, ...]) -> str:
 def _restore(state: State, words: tuple[str, ...]) -> str:
     """Put every source back to the state saved as NAME."""
     session, name = state.tracking.session, " ".join(words)
-    states = session.ledger.saved(session.shelf, name)
+    states = session.ledger.saved(session.history_key, name)
     if states is None:
-        saves = [*session.ledger.saves(session.shelf)]
+        saves = [*session.ledger.saves(session.history_key)]
         known = ", ".join(saves) or "nothing"
         message = f"nothing is saved as {name!r}; saved: {known}{did_you_mean(name, saves)}"
         raise LookupFailure(message)

@@ -378,7 +378,7 @@ class Tracking:
             return
         chosen = self._options.chosen()
         ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
-        self._session.choose(chosen, ledger)
+        self._session.configure(chosen, ledger)
 
 
 def _open(folder: str) -> Ledger:

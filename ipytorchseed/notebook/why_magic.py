@@ -18,7 +18,7 @@ from ipytorchseed.notebook.lookup import find_run, own_run, recent_runs, run_nam
 from ipytorchseed.notebook.proving import prove_causes, prove_makers
 from ipytorchseed.notebook.state import State
 from ipytorchseed.questions import RUN, Why
-from ipytorchseed.reads.own_lines import MARK, only_asks
+from ipytorchseed.reads.own_lines import MARK, is_inspection
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.view import View
@@ -157,7 +157,7 @@ def explain_change(state: State, run: Run) -> None:
     Its metadata mark it as ours, so checks ignore it.
     """
     session = state.tracking.session
-    if only_asks(run.source):
+    if is_inspection(run.source):
         return
     view = WhyView(why(session, run), session.kernel)
     line, ours = view.one_line, {MARK: {"what": "why"}}

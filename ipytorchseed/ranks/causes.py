@@ -135,7 +135,7 @@ def _where(name: str, track: Track) -> str:
 
 def _draws(name: str, track: Track, step: int) -> int | None:
     """Count the draws since the last full state before a step; None if unknown."""
-    origin, place = track.origin(name, step), track.marks[name].place
+    origin, place = track.origin(name, step), track.marks[name].position
     return None if origin is None or place is None else draws_to(origin, place, _BOUND)
 
 

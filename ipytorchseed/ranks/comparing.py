@@ -104,7 +104,7 @@ _FORMAT = Format(
 _LONGEST = 1 << 26
 
 
-def _records(path: Path) -> Iterator[Any]:
+def _read_records(path: Path) -> Iterator[Any]:
     """Yield the records of a rank's file: the rank, then its looks.
 
     Raises:
@@ -178,7 +178,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
         raise LookupFailure(msg)
     found, notes = [], []
     for path in folder.glob("rank-*.jsonl"):
-        records = _records(path)
+        records = _read_records(path)
         try:
             found.append(_File(next(records), records, path.stat().st_mtime))
         except RanksError as error:

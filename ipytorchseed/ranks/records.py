@@ -19,11 +19,11 @@ class Mark(Struct, frozen=True, array_like=True):
 
     Attributes:
         digest: The digest of its full state.
-        place: Its place in the stream, as by ``distance.mark_of``.
+        position: Its position in the stream, as by ``distance.mark_of``.
     """
 
     digest: str
-    place: tuple[str, Count] | None = None
+    position: tuple[str, Count] | None = None
 
 
 class Site(Struct, frozen=True, array_like=True):

@@ -14,13 +14,13 @@ _COMMANDS = lazy_pattern(r"%(?:why|rng|seed|deterministic|replay|check)(?![\w%])
 _LOOKS = lazy_pattern(r"(?:why|rng|replay|check)(?!\w)|seed\s+log(?!\w)")
 
 
-def only_asks(source: str) -> bool:
+def is_inspection(source: str) -> bool:
     """Return whether a cell only runs our magics, such as ``%why`` and ``%seed``."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     return all(map(_COMMANDS.match, lines))
 
 
-def looks(name: str, line: str) -> bool:
+def is_inspection_magic(name: str, line: str) -> bool:
     """Return whether one of our line magics changes nothing.
 
     Its output is not a result of the cell.

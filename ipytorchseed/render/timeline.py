@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.render.labels import label_of, shown_number
 from ipytorchseed.render.text import WIDTH, set_width, visible, width
 from ipytorchseed.render.values import code
@@ -202,7 +202,7 @@ def draw_line(run: Run, before_it: Sequence[Run], kernel: str) -> Line:
     still = not run.between and not run.seeds and before == after
     others: frozenset[str] = frozenset()
     outcome = None
-    if earlier is not None and run.status != UNDONE and not only_asks(run.source):
+    if earlier is not None and run.status != UNDONE and not is_inspection(run.source):
         first, last = earlier.before, earlier.after
         others = frozenset(
             name

@@ -158,7 +158,7 @@ def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Positio
     """
     hints = tuple(dict.fromkeys(hints))
     for reach in (_NEAR // 20, _NEAR):
-        near = _from_hints(state, scheme, hints, reach) or _backwards(state, scheme, reach)
+        near = _from_hints(state, scheme, hints, reach) or _search_backwards(state, scheme, reach)
         if near is not None:
             return near
     far = _from_hints(state, scheme, hints[:1], BOUND)
@@ -176,7 +176,7 @@ def _from_hints(
 
 
 @lru_cache(maxsize=256)
-def _backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
+def _search_backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
     """Step back, renewal by renewal, until the words are those right after seeding."""
     import numpy as np
 

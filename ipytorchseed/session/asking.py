@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import UNDONE, Operation, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.seed_arguments import takes_seed, without_seed
 from ipytorchseed.receipts.privacy import reveal
 from ipytorchseed.receipts.reading import match
@@ -153,8 +153,8 @@ def why_all(session: Session) -> tuple[list[Explanation], int]:
 
 def _last_of_each(session: Session) -> list[Run]:
     """Return the last run of each cell of this kernel, oldest first."""
-    runs = session.ledger.runs(session.shelf, kernel=session.kernel, limit=_LOOKED_BACK)
-    return [*{run.cell: run for run in [*runs][::-1] if not only_asks(run.source)}.values()]
+    runs = session.ledger.runs(session.history_key, kernel=session.kernel, limit=_LOOKED_BACK)
+    return [*{run.cell: run for run in [*runs][::-1] if not is_inspection(run.source)}.values()]
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:
@@ -163,7 +163,7 @@ def _comparable(session: Session, run: Run) -> list[Run]:
     if latest is not None and latest.id != run.id:
         return [latest]
     earlier = session.ledger.runs(run.notebook, before_id=run.id, limit=_NEAR, undone=False)
-    return [*islice((each for each in earlier if not only_asks(each.source)), 1)]
+    return [*islice((each for each in earlier if not is_inspection(each.source)), 1)]
 
 
 def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
@@ -195,7 +195,7 @@ def last_repeated(session: Session) -> Run:
     """
     newest = None
     for run in _latest(session):
-        if only_asks(run.source):
+        if is_inspection(run.source):
             continue
         newest = newest or run
         if run_before(session, run) is not None:
@@ -217,7 +217,7 @@ def _latest(session: Session) -> Iterator[Run]:
     """Yield the latest runs of this kernel, newest first, then those of all kernels."""
     for kernel in (session.kernel, None):
         yield from session.ledger.runs(
-            session.shelf, kernel=kernel, limit=_LOOKED_BACK, undone=False
+            session.history_key, kernel=kernel, limit=_LOOKED_BACK, undone=False
         )
 
 

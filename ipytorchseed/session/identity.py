@@ -44,7 +44,7 @@ class Identity:
         return ident in self._keys
 
     def begin(
-        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, shelf: str
+        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, history_key: str
     ) -> None:
         """Give a key to a cell that is about to run for the first time in this kernel.
 
@@ -53,21 +53,21 @@ class Identity:
             code: The digest of the cell's text.
             saved: Ids in the notebook's file, if the front end uses them.
             ledger: Has the earlier runs.
-            shelf: The key of this process's runs in it.
+            history_key: The key of this process's runs in it.
         """
         known = ident in saved
-        self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, shelf)
+        self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, history_key)
 
     def _find(
-        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, shelf: str
+        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, history_key: str
     ) -> str:
         """Return the key of the cell with this text in an earlier kernel, or a new key."""
         kernel, taken = self.kernel, {*saved, *self._keys.values()}
         try:
-            alike = ledger.cells_with_text(shelf, code, kernel)
+            alike = ledger.cells_with_text(history_key, code, kernel)
             if len(alike) == 1 and alike[0] not in taken:
                 return alike[0]
-            known = ident in taken or next(ledger.runs(shelf, ident), None)
+            known = ident in taken or next(ledger.runs(history_key, ident), None)
         except LedgerError:  # reported when the run is to be stored
             return ident
         return f"{ident} {kernel}" if known else ident

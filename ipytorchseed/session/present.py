@@ -16,7 +16,7 @@ from ipytorchseed.fingerprint.value import PENDING, Fingerprint, forms
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.reads.writers import written_to
 from ipytorchseed.rng.distance import is_fresh
@@ -105,7 +105,7 @@ class RecordedKernel:
         """
         setters = (run for run in self._latest if name in run.writes and run.status == "ok")
         made = (run for run in setters if self._left(run, name) == digest)
-        return [run for run in made if not only_asks(run.source)]
+        return [run for run in made if not is_inspection(run.source)]
 
     def _left(self, run: Run, name: str) -> str:
         """Return a variable's digest after a run, even if a GPU was still computing it."""
@@ -131,7 +131,9 @@ class RecordedKernel:
     def writers(self, path: str, reader: Run) -> Iterator[Run]:
         """Yield the runs before a run that wrote a file, newest first, in any kernel."""
         earlier = (run for run in self._latest if (run.id or 0) < (reader.id or 0))
-        return (run for run in earlier if path in run.outside.wrote and not only_asks(run.source))
+        return (
+            run for run in earlier if path in run.outside.wrote and not is_inspection(run.source)
+        )
 
     def met_before(self, run: Run) -> set[str]:
         """Return the packages that runs before this one used, in this kernel."""

@@ -15,7 +15,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ENTROPY, sentence
-from ipytorchseed.reads.own_lines import only_asks
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.session.identity import FileCell
 from ipytorchseed.session.named_files import with_scripts
@@ -104,7 +104,7 @@ class Restart:
         self._names = [
             name for name in [*namespace] if session.is_users(name) and not hasattr(builtins, name)
         ]
-        runs = session.ledger.runs(session.shelf, kernel=session.kernel, undone=False)
+        runs = session.ledger.runs(session.history_key, kernel=session.kernel, undone=False)
         self._runs = [*runs][::-1]
         if file is None:
             last = {run.cell: run.source for run in self._runs}
@@ -128,7 +128,7 @@ class Restart:
     @property
     def last_runs(self) -> dict[str, Run]:
         """The last run of each cell by its id in the file, without calls of our magics."""
-        ran = [cell for cell in self._cells if cell.runs and not only_asks(cell.file.source)]
+        ran = [cell for cell in self._cells if cell.runs and not is_inspection(cell.file.source)]
         return {cell.file.id: cell.runs[-1] for cell in ran}
 
     def _match(self) -> dict[int | None, _Cell]:
@@ -148,7 +148,7 @@ class Restart:
     def _is_saved(self, run: Run) -> bool:
         """Return whether the text of a run is in the file, or contains only our magics."""
         cell = self._of.get(run.id)
-        return only_asks(run.source) or (cell is not None and run.code == cell.code)
+        return is_inspection(run.source) or (cell is not None and run.code == cell.code)
 
     def remarks(self) -> list[Remark]:
         """Return everything that was found, errors first."""
@@ -255,7 +255,7 @@ class Restart:
 
     def _about_cells(self) -> Iterator[Remark]:
         """Yield the cells that ran in another order, with another text, or not at all."""
-        cells = [cell for cell in self._cells if not only_asks(cell.file.source)]
+        cells = [cell for cell in self._cells if not is_inspection(cell.file.source)]
         ran = [cell for cell in cells if cell.runs]
         began = [cell.runs[-1].id or 0 for cell in ran]
         late = [cell for at, cell in enumerate(ran) if min(began[at:]) < began[at]]

@@ -132,7 +132,7 @@ class Session:
         self._watching = False
 
     @property
-    def shelf(self) -> str:
+    def history_key(self) -> str:
         """The key of runs and saved states: the notebook, and the rank if any."""
         if self._rank is None:
             self._rank = self._find_rank()
@@ -160,11 +160,11 @@ class Session:
         if ident is None:
             return source.strip()
         if not self.identity.knows(ident):
-            told = self.code_of(source), saved(ident), self.ledger, self.shelf
+            told = self.code_of(source), saved(ident), self.ledger, self.history_key
             self.identity.begin(ident, *told)
         return self.identity.key_of(ident)
 
-    def choose(self, config: Config, ledger: Ledger | None = None) -> None:
+    def configure(self, config: Config, ledger: Ledger | None = None) -> None:
         """Apply the user's choices.
 
         Args:
@@ -346,7 +346,7 @@ class Session:
         pending.states = with_origins(pending.states, states, pending.may_seed)
         asked = sorted(self._asked(pending, namespace, seen))
         run = Run(
-            notebook=self.shelf,
+            notebook=self.history_key,
             kernel=self.kernel,
             cell=pending.cell,
             source=pending.source,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ipytorchseed.checking.edits import edit_text
 from ipytorchseed.checking.grading import Found
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.program import UNRECORDED, Program, Site
+from ipytorchseed.checking.program import UNRECORDED, FixTarget, Program
 from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import CellVerdict
@@ -28,8 +28,8 @@ NP = "import numpy as np\n"
 
 
 @pytest.fixture
-def site(tmp_path):
-    """Make a site: the last cell, or the one with this index, differs for a cause."""
+def target(tmp_path):
+    """Make a target: the last cell, or the one with this index, differs for a cause."""
 
     def make(  # noqa: PLR0913 -- what a test gives
         *cells, cause=None, at=-1, made=None, moved=(), blame=None, wrote=None, names=None
@@ -52,7 +52,9 @@ def site(tmp_path):
             for code in program.codes
         ]
         seed = chosen_seed(program)
-        return Site(program, found, known, seed, lambda name: (made or {}).get(name, ""), others)
+        return FixTarget(
+            program, found, known, seed, lambda name: (made or {}).get(name, ""), others
+        )
 
     return make
 
@@ -83,15 +85,15 @@ def ran(*cells):
     return names
 
 
-def results(site):
+def results(target):
     """Return the text of the edited cells, for each proposed set of edits."""
-    sources = {code.cell.index: code.cell.source for code in site.program.codes}
+    sources = {code.cell.index: code.cell.source for code in target.program.codes}
     return [
         {
             index: edit_text(sources[index], [each for each in edits if each.cell.index == index])
             for index in {each.cell.index for each in edits}
         }
-        for edits in propose(site)
+        for edits in propose(target)
     ]
 
 
@@ -114,25 +116,25 @@ SEEDED = [
 
 
 @pytest.mark.parametrize(("source", "imports", "wanted"), SEEDED, ids=range(len(SEEDED)))
-def test_a_source_is_seeded_where_its_library_is_imported(site, source, imports, wanted):
+def test_a_source_is_seeded_where_its_library_is_imported(target, source, imports, wanted):
     """With the notebook's names, after the imports, before any possible draw."""
-    first, *_ = results(site(imports, "draw()", cause=("rng", source)))
+    first, *_ = results(target(imports, "draw()", cause=("rng", source)))
     assert first == {0: wanted}
 
 
-def test_a_source_is_seeded_again_where_a_cell_draws(site):
+def test_a_source_is_seeded_again_where_a_cell_draws(target):
     """It is the second try, if seeding after the import does not help."""
-    found = results(site("import torch", "!ls\ny = 1", cause=("rng", "torch.cpu")))
+    found = results(target("import torch", "!ls\ny = 1", cause=("rng", "torch.cpu")))
     assert found[1] == {1: "import torch\ntorch.manual_seed(42)\n!ls\ny = 1"} or found[1] == {
         1: "torch.manual_seed(42)\n!ls\ny = 1"
     }
     assert len(found) == 2
 
 
-def test_the_notebooks_own_seed_is_taken(site):
+def test_the_notebooks_own_seed_is_taken(target):
     """All seeds use the user's number, if a source is seeded with one."""
     cells = "import torch, numpy as np", "np.random.rand()", "torch.manual_seed(7)"
-    first, *_ = results(site(*cells, at=1, cause=("rng", "numpy")))
+    first, *_ = results(target(*cells, at=1, cause=("rng", "numpy")))
     assert first == {0: "import torch, numpy as np\nnp.random.seed(7)"}
 
 
@@ -153,37 +155,37 @@ GENERATORS = [
 
 
 @pytest.mark.parametrize(("name", "cell", "wanted"), GENERATORS, ids=range(len(GENERATORS)))
-def test_what_asks_the_system_for_a_seed_is_given_one(site, name, cell, wanted):
+def test_what_asks_the_system_for_a_seed_is_given_one(target, name, cell, wanted):
     """Each call gets another one; repeated calls draw theirs from a seeded source."""
-    first, *_ = results(site(cell, cause=("entropy", name)))
+    first, *_ = results(target(cell, cause=("entropy", name)))
     assert first == {0: wanted}
 
 
-def test_a_function_of_an_earlier_cell(site):
+def test_a_function_of_an_earlier_cell(target):
     """It is edited in that cell."""
     cells = "import torch", "def begin():\n    torch.seed()", "begin()"
-    assert results(site(*cells, cause=("entropy", "torch.seed"))) == [
+    assert results(target(*cells, cause=("entropy", "torch.seed"))) == [
         {1: "def begin():\n    torch.manual_seed(42)"}
     ]
 
 
-def test_a_seed_from_an_earlier_cells_clock(site):
+def test_a_seed_from_an_earlier_cells_clock(target):
     """The call that seeds is edited, not the clock."""
     cells = "import time, random\nstart = time.time()", "random.seed(start)"
-    assert results(site(*cells, cause=("input", "start"))) == [{1: "random.seed(42)"}]
+    assert results(target(*cells, cause=("input", "start"))) == [{1: "random.seed(42)"}]
 
 
-def test_a_generator_that_an_object_holds(site):
+def test_a_generator_that_an_object_holds(target):
     """It is seeded where it is made, or the source of its seed is."""
     cells = "import random", "class A:\n    rng = random.Random(random.random())\na = A()", "a.rng"
-    found = results(site(*cells, cause=("rng", "a.rng"), blame=1))
+    found = results(target(*cells, cause=("rng", "a.rng"), blame=1))
     assert found == [{0: "import random\nrandom.seed(42)"}]
 
 
-def test_what_a_library_seeds_at_random(site):
+def test_what_a_library_seeds_at_random(target):
     """It is seeded again at the start of the next cell."""
     cells = "import lib\nlib.mix()", "import random\nx = random.random()"
-    found = site(*cells, at=0, cause=("entropy", "random.seed"), moved=["python"])
+    found = target(*cells, at=0, cause=("entropy", "random.seed"), moved=["python"])
     assert results(found) == [{1: "import random\nrandom.seed(42)\nx = random.random()"}]
 
 
@@ -199,16 +201,16 @@ ORDERS = [
 
 
 @pytest.mark.parametrize(("cell", "wanted"), ORDERS, ids=range(len(ORDERS)))
-def test_a_set_whose_order_counts_is_sorted(site, cell, wanted):
+def test_a_set_whose_order_counts_is_sorted(target, cell, wanted):
     """Membership tests and lengths are left alone."""
-    first, second = results(site("seen = {'a', 'b'}", cell, cause=HASH))
+    first, second = results(target("seen = {'a', 'b'}", cell, cause=HASH))
     assert first == {1: wanted}
     assert "key=str)" in second[1]
 
 
-def test_a_set_of_objects_is_sorted_by_their_texts(site):
+def test_a_set_of_objects_is_sorted_by_their_texts(target):
     """Their hashes are those of strings, which no record shows."""
-    there = site("import lib", "names = lib.symbols()\n[x.name for x in names]")
+    there = target("import lib", "names = lib.symbols()\n[x.name for x in names]")
     assert propose(there) == []
     there = replace(there, found=replace(there.found, sets=("names",)))
     cell = "names = lib.symbols()\n[x.name for x in sorted(names, key=str)]"
@@ -224,14 +226,14 @@ CALM = [
 
 
 @pytest.mark.parametrize("cell", CALM)
-def test_a_set_whose_order_does_not_count(site, cell):
+def test_a_set_whose_order_does_not_count(target, cell):
     """Nothing is proposed; the kernel with a hash seed is mentioned."""
-    there = site("seen = {'a', 'b'}", cell, cause=HASH)
+    there = target("seen = {'a', 'b'}", cell, cause=HASH)
     assert propose(there) == []
     assert "kernel install" in obstacle(there)
 
 
-def test_listings_are_sorted(site):
+def test_listings_are_sorted(target):
     """The cell differs without a recorded cause.
 
     Sorted listings stay as they are.
@@ -240,7 +242,7 @@ def test_listings_are_sorted(site):
         "import os, glob\nfrom pathlib import Path\nfor f in Path('.').iterdir(): print(f)\n"
         "list(Path('.').glob('*')), os.listdir(), sorted(glob.glob('*')), len(os.listdir('.'))"
     )
-    first, *_ = results(site(cell))
+    first, *_ = results(target(cell))
     assert first[0].splitlines()[2:] == [
         "for f in sorted(Path('.').iterdir()): print(f)",
         "sorted(Path('.').glob('*')), sorted(os.listdir()), sorted(glob.glob('*')),"
@@ -248,14 +250,14 @@ def test_listings_are_sorted(site):
     ]
 
 
-def test_a_class_that_takes_a_seed_of_its_own(site, library):
+def test_a_class_that_takes_a_seed_of_its_own(target, library):
     """Under its own argument name; calls that may have a seed are left alone."""
     imports = "from woods import Forest, shuffle\nimport random\nstate, more = 3, {}"
     cell = (
         "Forest(), Forest(trees=2,), Forest(random_state=None), shuffle([1], [2])\n"
         "Forest(random_state=state), Forest(**more), dict(a=1), random.Random(state)"
     )
-    assert results(site(imports, cell, names=ran(imports))) == [
+    assert results(target(imports, cell, names=ran(imports))) == [
         {
             1: "Forest(random_state=42), Forest(trees=2,random_state=43), Forest(random_state=44),"
             " shuffle([1], [2], random_state=45)\n" + cell.split("\n")[1]
@@ -263,7 +265,7 @@ def test_a_class_that_takes_a_seed_of_its_own(site, library):
     ]
 
 
-def test_a_function_of_a_library_that_seeds_by_itself(site, library):
+def test_a_function_of_a_library_that_seeds_by_itself(target, library):
     """Only the named function gets a seed.
 
     If the cell calls it by another name, all calls that accept one do.
@@ -277,20 +279,20 @@ def test_a_function_of_a_library_that_seeds_by_itself(site, library):
             "Forest(random_state=42), shuffle([1], [2], random_state=43)",
         ),
     ):
-        there = site(imports, cell, cause=("entropy", name), names=ran(imports))
+        there = target(imports, cell, cause=("entropy", name), names=ran(imports))
         assert results(there) == [{1: seeded}]
     helper = "def mixed(x):\n    return shuffle(x)"
     given = {"cause": ("entropy", "woods.shuffle"), "names": ran(imports)}
-    found = site(imports, helper, "mixed([1, 2])", **given)
+    found = target(imports, helper, "mixed([1, 2])", **given)
     assert results(found) == [{1: helper.replace("shuffle(x)", "shuffle(x, random_state=42)")}]
 
 
-def test_a_method_that_takes_a_seed(site, library):
+def test_a_method_that_takes_a_seed(target, library):
     """For any object; a positional seed is left alone."""
     made = "from woods import Forest\none = Forest(2)"
     given = {"cause": ("entropy", "numpy.random.default_rng"), "names": ran(made)}
     first, *_ = results(
-        site(made, "one.grow(), one.cut()\nForest(3).grow(5), one.grow(1, 2)", **given)
+        target(made, "one.grow(), one.cut()\nForest(3).grow(5), one.grow(1, 2)", **given)
     )
     assert first == {
         1: "one.grow(seed=42), one.cut()\n"
@@ -298,7 +300,7 @@ def test_a_method_that_takes_a_seed(site, library):
     }
     # the function that draws is defined in the notebook, and takes a seed
     helper = "import numpy as np\ndef draw(seed=None):\n    return np.random.default_rng(seed)"
-    found = results(site(helper, "draw()", **{**given, "names": ran(helper)}))
+    found = results(target(helper, "draw()", **{**given, "names": ran(helper)}))
     assert found == [{1: "draw(seed=42)"}]
 
 
@@ -317,46 +319,46 @@ BELOW = (
 
 
 @pytest.mark.parametrize(("cell", "seeded"), BELOW)
-def test_a_seed_is_on_its_own_line_where_arguments_are(site, library, cell, seeded):
+def test_a_seed_is_on_its_own_line_where_arguments_are(target, library, cell, seeded):
     """It follows the layout of the other arguments."""
     imports = "from woods import Forest"
-    assert results(site(imports, cell, names=ran(imports)))[0] == {1: seeded}
+    assert results(target(imports, cell, names=ran(imports)))[0] == {1: seeded}
 
 
-def test_operations_and_threads(site):
+def test_operations_and_threads(target):
     """Deterministic algorithms first, then one thread.
 
     Neither is proposed if torch is not used.
     """
-    assert results(site("import torch", "x = work()")) == [
+    assert results(target("import torch", "x = work()")) == [
         {0: "import torch\ntorch.use_deterministic_algorithms(True)"},
         {1: "torch.set_num_threads(1)\nx = work()"},
     ]
-    assert propose(site("import os", "x = work()")) == []
+    assert propose(target("import os", "x = work()")) == []
 
 
-def test_a_file_that_the_notebook_makes_itself(site):
+def test_a_file_that_the_notebook_makes_itself(target):
     """It is removed first; a file that existed before belongs to the user and stays."""
     cells = "from pathlib import Path", "log = open('out/made.log', 'a')"
     cause = ("file", "/home/out/made.log")
     made = {cause[1]: "out/made.log"}
-    assert results(site(*cells, cause=cause, made=made)) == [
+    assert results(target(*cells, cause=cause, made=made)) == [
         {1: "Path('out/made.log').unlink(missing_ok=True)\nlog = open('out/made.log', 'a')"}
     ]
-    there = site(*cells, cause=cause)
+    there = target(*cells, cause=cause)
     assert propose(there) == []
     assert "that no cell was seen to write" in obstacle(there)
 
 
-def test_a_file_is_removed_before_the_first_cell_that_writes_it(site):
+def test_a_file_is_removed_before_the_first_cell_that_writes_it(target):
     """Even if only the cell that reads or appends to it names it."""
     cells = "from pathlib import Path\nlog = Path('a') / f'{1}'", "log.touch()", "open('a/1', 'a')"
     cause = ("file", "/home/a/1")
     where = {"made": {cause[1]: "a/1"}, "wrote": {1: cause[1], 2: cause[1]}}
-    assert results(site(*cells, "print(open('a/1').read())", cause=cause, **where)) == [
+    assert results(target(*cells, "print(open('a/1').read())", cause=cause, **where)) == [
         {1: "Path('a/1').unlink(missing_ok=True)\nlog.touch()"}
     ]
-    assert obstacle(site(*cells, cause=cause, wrote={1: cause[1]})) == "In[3]: it differs"
+    assert obstacle(target(*cells, cause=cause, wrote={1: cause[1]})) == "In[3]: it differs"
 
 
 NEAR = [
@@ -372,13 +374,13 @@ NEAR = [
 
 
 @pytest.mark.parametrize(("cell", "cause"), NEAR, ids=range(len(NEAR)))
-def test_hands_off(site, cell, cause):
+def test_hands_off(target, cell, cause):
     """Deliberate seeds, causes that no number fixes, and unparsable code."""
-    assert propose(site(cell, cause=cause)) == []
+    assert propose(target(cell, cause=cause)) == []
 
 
-def test_what_cannot_be_mended_is_named_with_its_line(site):
+def test_what_cannot_be_mended_is_named_with_its_line(target):
     """The obstacle has the cell, the line, and the call."""
-    there = site("import uuid", "# one\nname = uuid.uuid4()", cause=("entropy", "uuid.uuid4"))
+    there = target("import uuid", "# one\nname = uuid.uuid4()", cause=("entropy", "uuid.uuid4"))
     assert obstacle(there).startswith("In[2], line 2: the cell calls `uuid.uuid4()`, which draws")
     assert json.dumps(obstacle(there)).isascii()

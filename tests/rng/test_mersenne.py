@@ -137,10 +137,10 @@ def near(monkeypatch):
     monkeypatch.setattr(mersenne, "BOUND", 10_000)
     monkeypatch.setattr(mersenne.distance, "__defaults__", (10_000,))
     torch_random._locate_cpu.cache_clear()
-    mersenne._backwards.cache_clear()
+    mersenne._search_backwards.cache_clear()
     yield
     torch_random._locate_cpu.cache_clear()
-    mersenne._backwards.cache_clear()
+    mersenne._search_backwards.cache_clear()
 
 
 @pytest.mark.parametrize("kind", ["python", "numpy"])

@@ -152,13 +152,13 @@ def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
     if evidence.same_kernel:
         return
     here = [*evidence.here, evidence.run]
-    run_again = {run.cell for run in here}
+    rerun = {run.cell for run in here}
     edited = {front_end_id(run) for run in here if name in run.writes}
     left_out: dict[str, Run] = {}
     for run in evidence.latest:
         before = run.kernel == evidence.against.kernel and run.started < evidence.against.started
         if before and name in run.writes:
-            if run.cell not in run_again and front_end_id(run) not in edited:
+            if run.cell not in rerun and front_end_id(run) not in edited:
                 left_out.setdefault(run.cell, run)
             if is_created_by(run, name):
                 break

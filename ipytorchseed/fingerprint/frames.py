@@ -10,10 +10,13 @@ from collections.abc import Generator, Sequence
 from operator import methodcaller
 from typing import Any
 
+from xxhash import xxh3_64_hexdigest
+
 from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
 from ipytorchseed.fingerprint.derived import find_times
 from ipytorchseed.fingerprint.objects import PARTS
 from ipytorchseed.fingerprint.scalars import join
+from ipytorchseed.fingerprint.value import SUMS
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_member, name_of_class
 
@@ -57,6 +60,18 @@ def _brief(index: Any) -> Any:
     return ["range", places.start, places.stop, places.step, fields.get("_name")]
 
 
+def _sums(columns: Sequence[tuple[Any, bytes | None]]) -> bytes:
+    """Return a sum over the bits of each column of numbers, for any order of the rows."""
+    plain = [values for values, head in columns if head is not None and values.itemsize <= _WORD]
+    return b"".join(
+        values.view(f"u{values.itemsize}").sum(dtype="u8").tobytes() for values in plain
+    )
+
+
+# Bytes of the largest numbers that are summed.
+_WORD = 8
+
+
 def write_frame(value: Any, walk: Walk) -> Writing:
     """Write a DataFrame."""
     fields = dictionary_of(value)
@@ -78,6 +93,9 @@ def write_frame(value: Any, walk: Walk) -> Writing:
         return Draft(content, "frame")
     shape = f"{len(index)} x {len(columns)}"
     parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
+    sums = _sums(values)
+    if walk.exact and sums:
+        parts[SUMS] = xxh3_64_hexdigest(sums)
     parts |= {
         f"k:{name}": digest_of(token)
         for name, (_, token) in zip(names, tokens, strict=False)

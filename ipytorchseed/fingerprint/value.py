@@ -10,9 +10,15 @@ from msgspec import Struct
 # record of a run, also the variables that are that object or share its memory.
 SHARED = "shared"
 
+# Kinds of values that can be mutated through one name and seen through another.
+SHAREABLE = frozenset({"array", "deque", "dict", "frame", "list", "series", "set", "tensor"})
+
 # The part for cached properties of objects inside a value, such as ``Data.total=1f3a9c02;
 # Data.rate=02b0c5d7``; they are not in its digest.
 DERIVED = "derived"
+
+# The part of a table that is the same for any order of its rows.
+SUMS = "sums"
 
 # The part with the models whose parameters an optimizer updates, and the optimizers whose rate a
 # scheduler sets, if the run read them.

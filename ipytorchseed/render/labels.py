@@ -54,11 +54,13 @@ class Shown(Struct, frozen=True):
         label: What the cell calls it.
         number: The number as shown.
         unit: ``%`` if it was shown as a percentage; else empty.
+        is_named: Whether the cell prints the label in front of the number.
     """
 
     label: str
     number: float
     unit: str = ""
+    is_named: bool = False
 
     def __str__(self) -> str:
         return f"{self.label} {write_digits(self.number, _FEWEST)}{self.unit}"
@@ -69,7 +71,7 @@ class _Value(Struct, frozen=True):
 
     Attributes:
         at: The position of its placeholder in the text.
-        label: What the text calls it.
+        label: What the text calls it; or empty.
         code: The expression that is printed.
         spec: Its format specification; or empty.
     """
@@ -149,7 +151,7 @@ def shown_number(run: Run) -> Shown | None:
 
 
 def shown_numbers(run: Run) -> list[Shown]:
-    """Return the numbers that a run showed last and whose labels are known."""
+    """Return the numbers that a run showed last; those that it names come last."""
     series = None if run.outputs.result is None else run.outputs.result.series
     if series is not None and len(series) == 1:
         return [Shown(short_label(run.source), series[0])]
@@ -180,9 +182,9 @@ def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> list[Shown]
         if known is None and not value.spec.endswith(_AS_NUMBER) and len(numbers) != len(found):
             return []
         is_sure |= known is not None
-        if value.label:
-            shown.append(Shown(value.label, number, "%" * value.spec.endswith("%")))
-    return shown if is_sure else []
+        label = value.label or shorten(ast.unparse(value.code), _LABEL)
+        shown.append(Shown(label, number, "%" * value.spec.endswith("%"), bool(value.label)))
+    return sorted(shown, key=lambda each: each.is_named) if is_sure else []
 
 
 def _known_number(code: ast.expr, run: Run) -> float | None:
@@ -217,8 +219,8 @@ def _last_print(source: str) -> _Print | None:
     text, values = "", list[_Value]()
     for part, code, spec in _parts_of(call):
         if code is not None:
-            label = _label_before(text) or shorten(ast.unparse(code), _LABEL)
-            values.append(_Value(len(text), label, code, spec))
+            after = values[-1].at + len(_PLACE) if values else 0
+            values.append(_Value(len(text), _label_before(text[after:]), code, spec))
         text += part
     is_sure = is_sure and (len(prints) == 1 or not branch)
     return _Print(text, tuple(values), is_sure, is_only)

@@ -8,11 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.modules import entries
-from ipytorchseed.fingerprint.value import BELONGS, SHARED, Fingerprint
+from ipytorchseed.fingerprint.value import BELONGS, SHAREABLE, SHARED, Fingerprint
 from ipytorchseed.introspection.anatomy import dictionary_of, module_of_class, name_of_class
-
-# Kinds of values that can be mutated through one name and seen through another.
-_KINDS = frozenset({"array", "deque", "dict", "frame", "list", "series", "set", "tensor"})
 
 # How many views of views are followed.
 _VIEWS = 8
@@ -33,7 +30,7 @@ class Places:
     def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
         """Yield the fingerprints of variables that share memory, with all their names."""
         for names in self._names.values():
-            alike = [name for name in names if looks[name].kind in _KINDS]
+            alike = [name for name in names if looks[name].kind in SHAREABLE]
             for name in alike if len(alike) > 1 else ():
                 inside = looks[name].parts.get(SHARED, "")
                 told = " ".join(filter(None, (inside, *alike)))

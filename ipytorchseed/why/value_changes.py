@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping
 
 from ipytorchseed.fingerprint.scalars import read_back
-from ipytorchseed.fingerprint.value import BELONGS, DERIVED, Fingerprint
+from ipytorchseed.fingerprint.value import BELONGS, DERIVED, SUMS, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
 
@@ -20,7 +20,7 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     if not said and parts.keys() == {"grad"}:
         return "the same numbers, another gradient"
     if before.series is not None and after.series is not None:
-        apart = _series(before.series, after.series)
+        apart = _series(before.series, after.series, at=_PLACES.get(after.kind, "index"))
         kinds = f"{before.kind} → {after.kind}" if before.kind != after.kind else ""
         same = f"the same numbers, {said or kinds}" if said or kinds else _SAME_NUMBERS
         return apart or same
@@ -33,6 +33,9 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         "in another state" if after.kind == "rng" else f"{after.kind} with different content"
     )
 
+
+# Where a number is that has a label.
+_PLACES = {"series": "row"}
 
 # Series of at most so many numbers are written in full.
 _MOST_NUMBERS = 4
@@ -71,7 +74,7 @@ def _defaults(kind: str, parts: _Parts) -> Iterator[str]:
         yield f"the {kind}'s default argument `{name}` {how}"
 
 
-def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
+def _series(before: tuple[float, ...], after: tuple[float, ...], at: str) -> str:
     """Return how far two series are apart, or "" if they hold the same numbers."""
     if len(before) != len(after):
         return f"{len(before):,} → {len(after):,} numbers"
@@ -84,12 +87,14 @@ def _series(before: tuple[float, ...], after: tuple[float, ...]) -> str:
     ]
     if not apart:
         return ""
+    if sorted(before) == sorted(after):
+        return "the same numbers in another order"
     if len(before) <= _MOST_NUMBERS:
         sides = zip(*itertools.starmap(_write_both, zip(before, after, strict=True)), strict=True)
         return " → ".join(f"[{', '.join(side)}]" for side in sides)
     first, largest = apart[0][0], max(distance for _, distance in apart)
     return (
-        f"{len(apart):,} of {len(before):,} numbers differ, the first at index {first}:"
+        f"{len(apart):,} of {len(before):,} numbers differ, the first at {at} {first}:"
         f" {write_step(before[first], after[first])},"
         f" largest difference {write_number(largest)}"
     )
@@ -116,7 +121,11 @@ def changed_parts(
     """Return the parts of a value that differ, with their old and new values."""
     names = dict.fromkeys([*before.parts, *after.parts])
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
-    return {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n != DERIVED}
+    return {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n not in _IMPLIED}
+
+
+# Parts that differ only if others do.
+_IMPLIED = frozenset({DERIVED, SUMS})
 
 
 # Parts of a model, optimizer or table that are only reported if no other differs.
@@ -146,8 +155,10 @@ _MAX_NAMED = 3
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Return which parts of a value differ: ``changed 4 of 4 parameters``."""
     parts = changed_parts(before, after)
-    if rows := _count(parts, "shape", "row") if after.kind == before.kind == "frame" else "":
-        return rows
+    if after.kind == before.kind == "frame":
+        rows = _count(parts, "shape", "row")
+        if rows or _are_rows_reordered(before, after, parts):
+            return rows or "the same rows in another order"
     said = _belonging(*parts.pop(BELONGS, (None, None)))
     said += _model_changes(after, parts)
     if not (_lists_items(before) and _lists_items(after)):
@@ -158,6 +169,17 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     if not said and after.kind in _HAS_MINOR_PARTS:
         said += [f"changed {noun}" for part, noun in _MINOR_PARTS.items() if part in parts]
     return ", ".join(said)
+
+
+def _are_rows_reordered(before: Fingerprint, after: Fingerprint, parts: _Parts) -> bool:
+    """Return whether a table has the same rows in another order."""
+    columns = sum(part[:2] == "k:" for part in parts)
+    sums = before.parts.get(SUMS)
+    if sums is None or sums != after.parts.get(SUMS) or parts.keys() & {"shape", "columns"}:
+        return False
+    # One of several columns may have been reordered by itself.
+    is_whole = columns > 1 or "index" in parts or after.parts["shape"].endswith(" x 1")
+    return columns > 0 and is_whole
 
 
 # The parts in which a value differs, with their old and new values.

@@ -28,6 +28,8 @@ def _ran(source, printed=None, result=None, **values):
         ("print(f'epoch {e}: val loss = {l:.2f}, acc: {a:.1%}')", "epoch 3: val loss = 0.25, acc: 9.5%\n",
          "acc 9.5%"),
         ("print('acc', x)", "acc 0.5\n", "acc 0.5"),
+        ("print('acc', x, y.mean())", "acc 0.5 0.25\n", "acc 0.5"),
+        ("print('acc', x, 'loss', y)", "acc 0.5 loss 0.25\n", "loss 0.25"),
         ("print('acc:', x.item())", "acc: 0.5\n", "acc 0.5"),
         ("print(scores[:3].mean())", "0.5\n", "scores[:3].mean() 0.5"),
         ("print(scores.mean)", "0.5\n", "scores.mean 0.5"),
@@ -39,7 +41,7 @@ def _ran(source, printed=None, result=None, **values):
     ],
 )  # fmt: skip
 def test_a_printed_number_has_the_words_before_it(source, printed, shown):
-    """The last of several numbers is labelled."""
+    """Of several numbers it is the last that has any."""
     assert str(shown_number(_ran(source, printed))) == shown
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -15,6 +16,8 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.why.changes import find_changes, results_differ
 from ipytorchseed.why.value_changes import has_other_name, how_far, say_parts, write_step
 from tests.render.explanations import run, value
+
+TABLE = pd.DataFrame({"a": [1.5, 2.5, 4.0], "b": [3, 1, 2], "name": ["x", "y", "z"]})
 
 
 def _series(*numbers):
@@ -108,6 +111,11 @@ def test_how_far_a_value_moved(before, after, expected):
         ({"a": {"b": 1}, "c": 2}, {"c": 2, "a": {"b": 1}}, "the same items in another order"),
         ({0: "x", 1: "y"}, {0: "x", 1: "z"}, "changed `[1]`"),
         (list("abcdefghij"), list("abcdefghiz"), "list with different content"),
+        (np.arange(9.0), np.arange(9.0)[::-1].copy(), "the same numbers in another order"),
+        (TABLE, TABLE[::-1], "the same rows in another order"),
+        (TABLE, TABLE[::-1].reset_index(drop=True), "the same rows in another order"),
+        (TABLE, TABLE.assign(b=TABLE["b"][::-1].to_numpy()), "changed column `b`"),
+        (TABLE, TABLE.assign(a=TABLE["a"] + 1, b=0), "changed columns `a`, `b`"),
     ],
 )
 def test_how_far_items_moved(before, after, expected):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import PurePath
 
-from ipytorchseed.fingerprint.value import Fingerprint, same
+from ipytorchseed.fingerprint.value import SHAREABLE, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, differ, does, reloads
@@ -182,6 +182,12 @@ def _imported(run: Run, name: str) -> bool:
 def is_created_by(run: Run, name: str) -> bool:
     """Return whether a run that changed a value bound its name without reading it."""
     return name not in run.reads and name not in run.in_place
+
+
+def changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
+    """Return the blamed runs that changed a value through another name."""
+    runs = [each.run for each in blame if each.run is not None and name in each.run.in_place]
+    return [run for run in runs if name not in run.reads and run.writes[name].kind in SHAREABLE]
 
 
 def _may_have_caused(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:

@@ -18,6 +18,7 @@ from ipytorchseed.why.finders.changers import (
     REDEFINED,
     RELOADED,
     SET,
+    changed_unnamed,
     find_changers,
     find_left_out,
     find_module_writers,
@@ -118,8 +119,11 @@ def _say_changed(
         return f"this cell changes `{name}`, which it also reads{how}"
     sentences = list[str]()
     for how, alike in itertools.groupby(by, key=lambda each: each.how):
-        runs = [each.run for each in alike if each.run is not None]
+        same = [*alike]
+        runs = [each.run for each in same if each.run is not None]
         it = "it" if sentences else f"`{name}`"
+        if runs and runs == changed_unnamed(same, name):
+            it += " through another name"
         sentences.append(_clause(evidence, runs, how, it))
     said = "; then ".join(sentences) or otherwise or f"`{name}` changed"
     tells = bool(by) and by[-1].how not in _ACTS  # as in ``changed rate``

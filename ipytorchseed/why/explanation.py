@@ -49,6 +49,7 @@ class Cause(Struct, frozen=True):
         message: One sentence.
         proof: Lines of the cell: for code the edited ones, for an operation its own.
         fix: A command that fixes it, if any.
+        keep: An edit that keeps it from happening again, if any.
         blame: The runs that caused it, oldest first, as far as they are known.
         prevents: Whether the fix makes the cell repeat from then on and does not restore the
             earlier result.
@@ -60,6 +61,7 @@ class Cause(Struct, frozen=True):
     message: str
     proof: str = ""
     fix: str = ""
+    keep: str = ""
     blame: tuple[Blame, ...] = ()
     prevents: bool = False
     finding: Finding = Finding()

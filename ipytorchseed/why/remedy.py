@@ -12,7 +12,6 @@ from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import Evidence, run_word
 from ipytorchseed.why.experiments import CARRIED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
-from ipytorchseed.why.finders.changers import changed_unnamed
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import unseen
@@ -101,20 +100,8 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
     ]
     if carried:
         found.append(f"make {listed(carried)} in this cell")
-    for cause in causes:
-        by = changed_unnamed(cause.blame, cause.name)
-        if by and not _is_parameter(cause.name, by[-1]):
-            who = f"In[{by[-1].execution_count}]"
-            found.append(
-                f"make `{cause.name}` a copy (`copy.deepcopy`): {who} changes the original"
-            )
+    found += [cause.keep for cause in causes if cause.keep]
     return tuple(dict.fromkeys(found))
-
-
-def _is_parameter(name: str, run: Run) -> bool:
-    """Return whether a tensor that a run changed may be one that an optimizer updates."""
-    updates = any(each.kind == "optimizer" for each in run.reads.values())
-    return updates and run.writes[name].kind == "tensor"
 
 
 def _is_own(cause: Cause, run: Run) -> bool:

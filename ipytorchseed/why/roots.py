@@ -143,7 +143,7 @@ class _Tracer:
                 message += " (not traced further back)"
                 self._stopped = False
             name = front_end_id(evidence.run) if edited and path else cause.name
-            fix = cause.fix if cause.kind in _LASTING else ""
+            fix = cause.fix if cause.kind in _LASTING else cause.keep
             self.roots[key] = Root(cause.kind, name, message, path, blame, fix=fix)
         self._lead(key, via)
         return key

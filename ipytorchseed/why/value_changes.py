@@ -93,11 +93,12 @@ def _series(before: tuple[float, ...], after: tuple[float, ...], at: str) -> str
         sides = zip(*itertools.starmap(_write_both, zip(before, after, strict=True)), strict=True)
         return " → ".join(f"[{', '.join(side)}]" for side in sides)
     first, largest = apart[0][0], max(distance for _, distance in apart)
-    return (
+    said = (
         f"{len(apart):,} of {len(before):,} numbers differ, the first at {at} {first}:"
-        f" {write_step(before[first], after[first])},"
-        f" largest difference {write_number(largest)}"
+        f" {write_step(before[first], after[first])}"
     )
+    may_be_labels = all(map(float.is_integer, map(float, (*before, *after))))
+    return said if may_be_labels else f"{said}, largest difference {write_number(largest)}"
 
 
 def write_step(before: float, after: float) -> str:

@@ -190,6 +190,18 @@ def changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
     return [run for run in runs if name not in run.reads and run.writes[name].kind in SHAREABLE]
 
 
+def continues(evidence: Evidence, run: Run, name: str) -> bool:
+    """Return whether a run changed a value further that its cell had changed before."""
+    if name not in run.reads or name not in run.writes:
+        return False
+    return any(
+        (each.cell, each.code, each.kernel) == (run.cell, run.code, run.kernel)
+        and (each.id or 0) < (run.id or 0)
+        and name in each.writes
+        for each in evidence.latest
+    )
+
+
 def _may_have_caused(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
     """Return whether a change may have caused any of the differences ``moved``."""
     parts = changed_parts(before, after)

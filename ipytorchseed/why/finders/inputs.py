@@ -19,6 +19,7 @@ from ipytorchseed.why.finders.changers import (
     RELOADED,
     SET,
     changed_unnamed,
+    continues,
     find_changers,
     find_left_out,
     find_module_writers,
@@ -94,7 +95,28 @@ def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprin
         message = _say_changed(evidence, name, defined, said, f"`{name}` was redefined")
     else:
         message = _say_changed(evidence, name, blame, how_far(before, after))
-    return Cause("input", name, message, blame=tuple(blame), prevents=after.kind == DATABASE)
+    prevents = after.kind == DATABASE
+    keep = _say_keep(evidence, name, blame)
+    return Cause("input", name, message, keep=keep, blame=tuple(blame), prevents=prevents)
+
+
+def _say_keep(evidence: Evidence, name: str, blame: Sequence[Blame]) -> str:
+    """Return the edit that keeps an input from changing again, or ""."""
+    unnamed = changed_unnamed(blame, name)
+    if unnamed and not _is_parameter(name, unnamed[-1]):
+        by = evidence.name(unnamed[-1])
+        return f"make `{name}` a copy (`copy.deepcopy`): {by} changes the original"
+    runs = [each.run for each in blame if each.run is not None]
+    if runs and not evidence.is_own(blame) and continues(evidence, runs[-1], name):
+        by = evidence.name(runs[-1])
+        return f"make `{name}` in the cell of {by}: each run changes it further"
+    return ""
+
+
+def _is_parameter(name: str, run: Run) -> bool:
+    """Return whether a tensor that a run changed may be one that an optimizer updates."""
+    updates = any(each.kind == "optimizer" for each in run.reads.values())
+    return updates and run.writes[name].kind == "tensor"
 
 
 # Phrases for functions and classes.
@@ -119,15 +141,22 @@ def _say_changed(
         return f"this cell changes `{name}`, which it also reads{how}"
     sentences = list[str]()
     for how, alike in itertools.groupby(by, key=lambda each: each.how):
-        same = [*alike]
-        runs = [each.run for each in same if each.run is not None]
+        together = [*alike]
+        runs = [each.run for each in together if each.run is not None]
         it = "it" if sentences else f"`{name}`"
-        if runs and runs == changed_unnamed(same, name):
+        if runs and runs == changed_unnamed(together, name):
             it += " through another name"
+        elif runs and _is_change(how) and continues(evidence, runs[-1], name):
+            it += " once more"
         sentences.append(_clause(evidence, runs, how, it))
     said = "; then ".join(sentences) or otherwise or f"`{name}` changed"
     tells = bool(by) and by[-1].how not in _ACTS  # as in ``changed rate``
     return said if tells or not far else f"{said}: {far}"
+
+
+def _is_change(how: str) -> bool:
+    """Return whether a phrase about a run says that it changed the object."""
+    return how == "changed it" or how not in {*_ACTS, NOT_RUN}
 
 
 def _clause(evidence: Evidence, runs: Sequence[Run], how: str, it: str) -> str:

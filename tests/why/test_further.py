@@ -1,0 +1,62 @@
+"""Inputs that other cells change further, or through another name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.render.explanations import States, explain, number, run, value
+
+READ = "total = norm(x)"
+FIRST, SECOND = (value(digest, "array", "float64 array 3") for digest in ("aa01", "bb02"))
+OPT = value("cc03", "optimizer")
+COPY = "make `x` a copy (`copy.deepcopy`): In[3] changes the original"
+FURTHER = "make `x` in the cell of In[3]: each run changes it further"
+
+
+def _said(change, first=None, kind="array"):
+    """Return the cause's message and advice after a change, a read, a change and a read."""
+    before, after = (value(each, kind) for each in ("aa01", "bb02"))
+    runs = [
+        run(1, **{"writes": {"x": before}, **(first or {"source": "x = load()"})}),
+        run(2, READ, reads={"x": before}, writes={"total": number(1.0)}),
+        run(3, **{"writes": {"x": after}, "in_place": ("x",), **change}),
+        run(4, READ, reads={"x": after}, writes={"total": number(2.0)}),
+    ]
+    said = explain(runs[3], runs[1], runs[1:3], States(runs))
+    (cause,) = said.causes
+    return cause.message, cause.keep
+
+
+@pytest.mark.parametrize(
+    ("reads", "kind", "keep"),
+    [
+        ({}, "array", COPY),
+        ({}, "dict", COPY),
+        ({"opt": OPT}, "dict", COPY),
+        ({"opt": OPT}, "tensor", ""),  # which has to stay the one that is updated
+        ({}, "module", ""),
+    ],
+)
+def test_a_value_that_changed_with_another_is_to_be_copied(reads, kind, keep):
+    """The cell that changed it did not name it."""
+    message, told = _said({"source": "y *= 2", "reads": reads}, kind=kind)
+    assert message.startswith("In[3] changed `x`")
+    assert (" through another name" in message) is (kind != "module")
+    assert told == keep
+
+
+@pytest.mark.parametrize(
+    ("first", "keep"),
+    [
+        ({"source": "x *= 2", "reads": {"x": SECOND}}, FURTHER),
+        ({"source": "x *= 2", "reads": {"x": SECOND}, "kernel": "earlier"}, ""),
+        ({"source": "x += 1", "reads": {"x": SECOND}}, ""),
+        (None, ""),
+    ],
+)
+def test_a_cell_that_goes_on_from_what_it_changed_says_so(first, keep):
+    """It ran before in the kernel, with the same text."""
+    message, told = _said({"source": "x *= 2", "reads": {"x": FIRST}}, first)
+    assert message.startswith("In[3] changed `x`")
+    assert (" once more" in message) is bool(keep)
+    assert told == keep

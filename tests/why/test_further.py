@@ -14,7 +14,7 @@ FURTHER = "make `x` in the cell of In[3]: each run changes it further"
 
 
 def _said(change, first=None, kind="array"):
-    """Return the cause's message and advice after a change, a read, a change and a read."""
+    """Return the cause's message and advice after change, read, change, read."""
     before, after = (value(each, kind) for each in ("aa01", "bb02"))
     runs = [
         run(1, **{"writes": {"x": before}, **(first or {"source": "x = load()"})}),

@@ -5,23 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-from msgspec import MsgspecError, Struct, field
-from msgspec.json import decode
 
 from ipytorchseed import __version__
 from ipytorchseed.commands import Whole, Words, option
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible
-
-if TYPE_CHECKING:
-    from jupyter_client.kernelspec import KernelSpecManager
-
 
 _LARGEST_HASH_SEED = 2**32 - 1
 
@@ -32,24 +25,11 @@ _MOST_THREADS = 1024
 _NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 _LAUNCH = "-m ipykernel_launcher -f {connection_file} --ext=ipytorchseed"
+
 # The entry in ``metadata`` that marks our kernels.
 _MARK = "ipytorchseed"
 
 _FILE = "kernel.json"
-
-
-class _Marked(Struct):
-    """The metadata of a kernelspec that carries our mark."""
-
-    mark: dict[str, Any] = field(name=_MARK)
-
-
-class _Spec(Struct):
-    """The fields of our kernelspecs that are shown."""
-
-    metadata: _Marked
-    argv: list[str] = []
-    env: dict[str, str] = {}
 
 
 def _check_name(_: click.Context, __: click.Parameter, name: str) -> str:
@@ -88,14 +68,12 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     """
     from ipytorchseed.determinism.environment import launch_environment
 
-    manager = _manager()
-    folder = Path(manager.user_kernel_dir, name)
-    found = Path(manager.find_kernel_specs().get(name, folder))  # may hide one of this user's
-    for place in {found, folder}:
-        if os.path.lexists(place) and _read(place) is None:
-            raise click.UsageError(
-                f"a kernel {name!r} that is not ours is in {place}; choose another name with --name"
-            )
+    folder, found = _folder(), _found()
+    if (name in found or os.path.lexists(folder / name)) and not _is_ours(name, found):
+        place = found[name]["resource_dir"] if name in found else folder / name
+        raise click.UsageError(
+            f"a kernel {name!r} that is not ours is in {place}; choose another name with --name"
+        )
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
     python = f"Python {sys.version_info.major}"
     spec = {
@@ -105,13 +83,9 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
         "env": variables,
         "metadata": {"debugger": True, _MARK: {"version": __version__}},
     }
-    try:
-        _write(folder, json.dumps(spec, indent=1))
-    except OSError as error:
-        raise click.ClickException(
-            f"cannot install it: {error.strerror}: {error.filename}"
-        ) from None
-    click.echo(visible(f"installed {name} in {folder}"))
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / name / _FILE).write_text(json.dumps(spec, indent=1), encoding="utf-8")
+    click.echo(visible(f"installed {name} in {folder / name}"))
     for variable, value in variables.items():
         click.echo(visible(f"  {variable}={value}"))
     click.echo(
@@ -122,16 +96,18 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
 @kernel.command("list")
 def list_() -> None:
     """List the kernels that were installed by this command."""
-    ours = _installed()
+    found = _found()
+    ours = [name for name in sorted(found) if _is_ours(name, found)]
     if not ours:
         click.echo("no kernel of ours is installed; ipytorchseed kernel install makes one")
         return
     table = TableView()
     table.columns = ("Name", "whole"), ("Starts with", ""), ("Python", "")
     table.rows = rows = []
-    for name, spec in ours.items():
-        variables = [f"{variable}={value}" for variable, value in spec.env.items()] or [""]
-        rows.append([name, variables[0], "".join(spec.argv[:1])])
+    for name in ours:
+        spec = found[name]["spec"]
+        variables = [f"{variable}={value}" for variable, value in spec["env"].items()] or [""]
+        rows.append([name, variables[0], "".join(spec["argv"][:1])])
         rows += [["", variable, ""] for variable in variables[1:]]
     click.echo(table.text())
 
@@ -140,62 +116,37 @@ def list_() -> None:
 @click.argument("name", callback=_check_name)
 def remove(*, name: str) -> None:
     """Remove the kernel NAME, if it was installed by this command."""
-    manager = _manager()
-    folder = Path(manager.user_kernel_dir, name)
-    if _read(folder) is None:
-        there = os.path.lexists(folder) or name in manager.find_kernel_specs()
-        reason = "is not ours" if there else "is not installed"
-        raise click.UsageError(
-            f"the kernel {name!r} {reason}; ours are: {', '.join(_installed()) or 'none'}"
-        )
-    try:
-        (folder / _FILE).unlink()
-    except OSError as error:
-        raise click.ClickException(
-            f"cannot remove it: {error.strerror}: {error.filename}"
-        ) from None
-    click.echo(visible(f"removed {name} from {folder}"))
-    try:
-        folder.rmdir()
-    except OSError:
-        click.echo("the folder is left, as there is more in it than was installed")
-
-
-def _manager() -> KernelSpecManager:
     from jupyter_client.kernelspec import KernelSpecManager
 
-    return KernelSpecManager()
+    found = _found()
+    if not _is_ours(name, found):
+        there = name in found or os.path.lexists(_folder() / name)
+        reason = "is not ours" if there else "is not installed"
+        ours = ", ".join(each for each in sorted(found) if _is_ours(each, found)) or "none"
+        raise click.UsageError(f"the kernel {name!r} {reason}; ours are: {ours}")
+    folder = KernelSpecManager().remove_kernel_spec(name)
+    click.echo(visible(f"removed {name} from {folder}"))
 
 
-def _installed() -> dict[str, _Spec]:
-    """Return the kernels that this command installed, by their names."""
-    folder = Path(_manager().user_kernel_dir)
-    places = sorted(folder.iterdir()) if folder.is_dir() else []
-    return {place.name: spec for place in places if (spec := _read(place)) is not None}
+def _found() -> dict[str, dict[str, Any]]:
+    """Return the kernels that Jupyter finds, by their names."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    specs: dict[str, dict[str, Any]] = KernelSpecManager().get_all_specs()
+    return specs
 
 
-def _read(folder: Path) -> _Spec | None:
-    """Return the kernelspec in a folder if we installed it there, else None."""
-    file = folder / _FILE
-    if folder.is_symlink() or file.is_symlink() or not file.is_file():
-        return None  # another program put it there
-    with suppress(OSError, ValueError, MsgspecError, RecursionError):
-        return decode(file.read_bytes(), type=_Spec)
-    return None
+def _folder() -> Path:
+    """Return the folder of this user's kernels."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    return Path(KernelSpecManager().user_kernel_dir)
 
 
-def _write(folder: Path, text: str) -> None:
-    """Write a kernelspec atomically.
-
-    Jupyter's own function first removes the folder, with everything else in it.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    begun = folder / f"{_FILE}.{os.getpid()}"
-    try:
-        begun.write_text(text, encoding="utf-8")
-        begun.replace(folder / _FILE)
-    finally:
-        begun.unlink(missing_ok=True)
+def _is_ours(name: str, found: dict[str, dict[str, Any]]) -> bool:
+    """Return whether this command installed a kernel, in a folder of this user."""
+    folder = _folder() / name
+    if name not in found or Path(found[name]["resource_dir"]) != folder:
+        return False
+    is_link = folder.is_symlink() or (folder / _FILE).is_symlink()
+    return not is_link and isinstance(found[name]["spec"]["metadata"].get(_MARK), dict)

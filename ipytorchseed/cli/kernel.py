@@ -16,6 +16,8 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible
 
+Specs = dict[str, dict[str, Any]]
+
 _LARGEST_HASH_SEED = 2**32 - 1
 
 # More than any machine runs at once; a kernel with far more crashes.
@@ -68,9 +70,10 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     """
     from ipytorchseed.determinism.environment import launch_environment
 
-    folder, found = _folder(), _found()
-    if (name in found or os.path.lexists(folder / name)) and not _is_ours(name, found):
-        place = found[name]["resource_dir"] if name in found else folder / name
+    user, found, ours = _kernels()
+    folder = user / name
+    if name not in ours and (name in found or os.path.lexists(folder)):
+        place = found[name]["resource_dir"] if name in found else folder
         raise click.UsageError(
             f"a kernel {name!r} that is not ours is in {place}; choose another name with --name"
         )
@@ -83,9 +86,9 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
         "env": variables,
         "metadata": {"debugger": True, _MARK: {"version": __version__}},
     }
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / name / _FILE).write_text(json.dumps(spec, indent=1), encoding="utf-8")
-    click.echo(visible(f"installed {name} in {folder / name}"))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _FILE).write_text(json.dumps(spec, indent=1), encoding="utf-8")
+    click.echo(visible(f"installed {name} in {folder}"))
     for variable, value in variables.items():
         click.echo(visible(f"  {variable}={value}"))
     click.echo(
@@ -96,16 +99,14 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
 @kernel.command("list")
 def list_() -> None:
     """List the kernels that were installed by this command."""
-    found = _found()
-    ours = [name for name in sorted(found) if _is_ours(name, found)]
+    _, _, ours = _kernels()
     if not ours:
         click.echo("no kernel of ours is installed; ipytorchseed kernel install makes one")
         return
     table = TableView()
     table.columns = ("Name", "whole"), ("Starts with", ""), ("Python", "")
     table.rows = rows = []
-    for name in ours:
-        spec = found[name]["spec"]
+    for name, spec in sorted(ours.items()):
         variables = [f"{variable}={value}" for variable, value in spec["env"].items()] or [""]
         rows.append([name, variables[0], "".join(spec["argv"][:1])])
         rows += [["", variable, ""] for variable in variables[1:]]
@@ -118,35 +119,28 @@ def remove(*, name: str) -> None:
     """Remove the kernel NAME, if it was installed by this command."""
     from jupyter_client.kernelspec import KernelSpecManager
 
-    found = _found()
-    if not _is_ours(name, found):
-        there = name in found or os.path.lexists(_folder() / name)
+    user, found, ours = _kernels()
+    if name not in ours:
+        there = name in found or os.path.lexists(user / name)
         reason = "is not ours" if there else "is not installed"
-        ours = ", ".join(each for each in sorted(found) if _is_ours(each, found)) or "none"
-        raise click.UsageError(f"the kernel {name!r} {reason}; ours are: {ours}")
+        raise click.UsageError(
+            f"the kernel {name!r} {reason}; ours are: {', '.join(sorted(ours)) or 'none'}"
+        )
     folder = KernelSpecManager().remove_kernel_spec(name)
     click.echo(visible(f"removed {name} from {folder}"))
 
 
-def _found() -> dict[str, dict[str, Any]]:
-    """Return the kernels that Jupyter finds, by their names."""
+def _kernels() -> tuple[Path, Specs, Specs]:
+    """Return the folder of this user's kernels, all that Jupyter finds, and our specs."""
     from jupyter_client.kernelspec import KernelSpecManager
 
-    specs: dict[str, dict[str, Any]] = KernelSpecManager().get_all_specs()
-    return specs
-
-
-def _folder() -> Path:
-    """Return the folder of this user's kernels."""
-    from jupyter_client.kernelspec import KernelSpecManager
-
-    return Path(KernelSpecManager().user_kernel_dir)
-
-
-def _is_ours(name: str, found: dict[str, dict[str, Any]]) -> bool:
-    """Return whether this command installed a kernel, in a folder of this user."""
-    folder = _folder() / name
-    if name not in found or Path(found[name]["resource_dir"]) != folder:
-        return False
-    is_link = folder.is_symlink() or (folder / _FILE).is_symlink()
-    return not is_link and isinstance(found[name]["spec"]["metadata"].get(_MARK), dict)
+    manager = KernelSpecManager()
+    user, found = Path(manager.user_kernel_dir), manager.get_all_specs()
+    ours = {
+        name: each["spec"]
+        for name, each in found.items()
+        if Path(each["resource_dir"]) == user / name
+        and not any(place.is_symlink() for place in (user / name, user / name / _FILE))
+        and isinstance(each["spec"]["metadata"].get(_MARK), dict)
+    }
+    return user, found, ours

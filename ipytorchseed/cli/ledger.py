@@ -40,19 +40,7 @@ _MOST = {"#": 9, "In": 7, "Started": 16, "Took": 18, "Notebook": 14, "Cell": 60,
 _GAP = 3
 
 
-class _Group(Words):
-    """Turns errors of the ledger into one line for the user."""
-
-    def invoke(self, ctx: click.Context) -> object:
-        from ipytorchseed.errors import LedgerError
-
-        try:
-            return super().invoke(ctx)
-        except LedgerError as error:
-            raise click.ClickException(str(error)) from error
-
-
-@click.group(cls=_Group)
+@click.group(cls=Words)
 def ledger() -> None:
     """Show, prune, verify and export the record of runs."""
 

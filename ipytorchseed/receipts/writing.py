@@ -1,10 +1,11 @@
-"""Writes runs as a receipt within a size limit."""
+"""Writes runs as a receipt."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,12 +28,8 @@ from ipytorchseed.receipts.record import (
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import FOLDER, HistoryLookup
 
-# Levels of detail: the most numbers of a series, and the most named parts of a value. The first
-# level that fits is used.
-_DETAIL = ((1024, 512), (256, 128), (64, 32), (16, 0), (1, 0))
-
-# Bytes that a receipt may take for each cell, and in any case.
-_PER_CELL, _LEAST = 3_600, 180_000
+# The most numbers of a series, and the most named parts of a value.
+_SERIES, _PARTS = 256, 128
 
 # Fields of a run that are empty in a receipt.
 _ALWAYS_THERE = ("notebook", "kernel", "source")
@@ -54,49 +51,32 @@ def write(
         places: Those of this machine.
     """
     hidden = [conceal(run, places) for run in runs]
-    told: dict[str, Any] = {
+    settings = _shared([run.settings for run in hidden])
+    values: dict[str, Fingerprint] = {}
+    told = {
         "schema": SCHEMA,
         "kind": KIND,
         "notebook": notebook,
         "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "settings": _shared([run.settings for run in hidden]),
+        "settings": settings,
         "states": find_stands(runs, find_states),
+        "cells": [_cell(run, settings, values) for run in hidden],
+        "values": values,  # of these cells
     }
-    content = b""
-    for most in _DETAIL:
-        values = _Values(*most)
-        cells = [_cell(run, told["settings"], values) for run in hidden]
-        told |= {"values": values.named, "cells": cells}
-        content = msgspec.json.encode(each_text(msgspec.to_builtins(told), printable)) + b"\n"
-        if len(content) <= max(_LEAST, _PER_CELL * len(runs)):
-            break
-    return content
+    return msgspec.json.encode(each_text(msgspec.to_builtins(told), printable)) + b"\n"
 
 
-class _Values:
-    """Collects values by name, which is their digest.
-
-    Args:
-        series: The most numbers of a series that is kept.
-        parts: The most named parts of a value that are kept.
-    """
-
-    def __init__(self, series: int, parts: int) -> None:
-        self.named: dict[str, Fingerprint] = {}
-        self._most = series, parts
-
-    def name(self, value: Fingerprint) -> str:
-        """Add a value, at this level of detail, and return its name."""
-        series, parts = self._most
-        if value.series is not None and len(value.series) > series:
-            value = replace(value, series=None)
-        if sum(":" in part for part in value.parts) > parts:
-            value = replace(value, parts={n: v for n, v in value.parts.items() if ":" not in n})
-        name, count = value.digest, 1
-        while self.named.setdefault(name, value) != value:  # equal content with another aspect
-            count += 1
-            name = f"{value.digest}.{count}"
-        return name
+def _add(value: Fingerprint, values: dict[str, Fingerprint]) -> str:
+    """Add a value to those of a receipt, and return its name, which is its digest."""
+    if value.series is not None and len(value.series) > _SERIES:
+        value = replace(value, series=None)
+    if sum(":" in part for part in value.parts) > _PARTS:
+        value = replace(value, parts={n: v for n, v in value.parts.items() if ":" not in n})
+    name, count = value.digest, 1
+    while values.setdefault(name, value) != value:  # equal content with another aspect
+        count += 1
+        name = f"{value.digest}.{count}"
+    return name
 
 
 def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -136,7 +116,7 @@ def _stand(name: str, digest: str, states: HistoryLookup | None) -> StatePositio
     return StatePosition(place.seed if known else None, place.draws, states.is_fresh(digest))
 
 
-def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]:
+def _cell(run: Run, settings: dict[str, Any], values: dict[str, Fingerprint]) -> dict[str, Any]:
     """Return a run as JSON values, without the common settings, with values by name."""
     told: dict[str, Any] = msgspec.to_builtins(run)
     for name in _ALWAYS_THERE:
@@ -144,6 +124,6 @@ def _cell(run: Run, settings: dict[str, Any], values: _Values) -> dict[str, Any]
     outputs = told.setdefault("outputs", {})
     for names, record, into in ((VALUES, run, told), (SHOWN, run.outputs, outputs)):
         for name in into.keys() & {*names}:
-            into[name] = each_value(getattr(record, name), values.name)
+            into[name] = each_value(getattr(record, name), partial(_add, values=values))
     told["settings"] = {n: v for n, v in run.settings.items() if n not in settings}
     return told

@@ -209,7 +209,7 @@ def test_looking_at_garbage_says_so_and_leaves_it(filled, command):
     """One line; reading does not move the file away."""
     filled.write_bytes(b"garbage" * 1000)
     code, out, err = run(command)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err.startswith(f"Error: the ledger {filled} is damaged")
     assert err.count("\n") == 1
     assert [each.name for each in filled.parent.iterdir()] == ["ledger.sqlite"]

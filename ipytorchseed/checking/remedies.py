@@ -21,7 +21,6 @@ from ipytorchseed.checking.seeds import (
     give_seed,
     name_seed,
     seed_maker,
-    seed_next,
     seed_source,
     seeder,
 )
@@ -29,20 +28,11 @@ from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.reads.seed_arguments import takes_seed
 from ipytorchseed.render.labels import label_of
 
-# Functions that ignore the order of items in their arguments.
+# Functions that ignore the order of items in their arguments. Sorting what another one ignores does
+# no harm: the edit is dropped if the notebook repeats without it.
 _CALM = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",
-    "collections.Counter",
 })  # fmt: skip
-
-_CALM_METHODS = frozenset({
-    "add", "difference", "difference_update", "discard", "intersection", "intersection_update",
-    "isdisjoint", "isin", "issubset", "issuperset", "remove", "symmetric_difference", "union",
-    "update",
-})  # fmt: skip
-
-# Functions whose result keeps the order of the argument.
-_LISTED = frozenset({"iter", "list", "tuple"})
 
 _SETS = frozenset({"frozenset", "set"})
 _SET_METHODS = frozenset({"copy", "difference", "intersection", "symmetric_difference", "union"})
@@ -91,29 +81,17 @@ def _is_listing(program: Program, node: ast.expr) -> bool:
 def _is_ordered(program: Program, code: Code, node: ast.expr) -> bool:
     """Return whether an expression is used where the order of its items matters."""
     around = code.around[node]
-    if isinstance(around, (ast.For, ast.AsyncFor)):
+    if isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension)):
         return node is around.iter
-    if isinstance(around, ast.comprehension):
-        made = code.around[around]
-        is_calm = isinstance(made, ast.SetComp) or _ignores_order(program, code, made)
-        return node is around.iter and not is_calm
     if isinstance(around, ast.Call):
         return node is not around.func and not _ignores_order(program, code, node)
     return isinstance(around, (ast.keyword, ast.Starred, ast.FormattedValue))
 
 
 def _ignores_order(program: Program, code: Code, node: ast.AST) -> bool:
-    """Return whether the call around an argument ignores its order.
-
-    The argument may be in ``list(...)`` in that call.
-    """
+    """Return whether the call around an argument ignores its order."""
     call = code.around[node]
-    if not isinstance(call, ast.Call) or node not in call.args:
-        return False
-    path = program.path(call.func)
-    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    listed = path in _LISTED and _ignores_order(program, code, call)
-    return path in _CALM or method in _CALM_METHODS or listed
+    return isinstance(call, ast.Call) and program.path(call.func) in _CALM
 
 
 class Remedy(NamedTuple):
@@ -284,7 +262,6 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(lambda target: target.cause.name in WITHOUT_SEED, give_seed),
     Remedy(_is_source, seed_source),
     Remedy(lambda target: target.cause.kind == "rng" and not _is_source(target), seed_maker),
-    Remedy(lambda target: not _is_source(target), seed_next),
     Remedy(
         lambda target: target.cause.name == "PYTHONHASHSEED",
         _sort_sets,

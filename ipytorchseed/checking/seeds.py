@@ -30,26 +30,8 @@ _DEFAULT = 42
 # The last parts of the names of other functions whose first argument is a seed.
 _SEED_LAST = {"manual_seed", "manual_seed_all", "seed_everything", "set_seed"}
 
-# Functions that take a seed from the system, and those that take it as an argument.
-_SEED_THEMSELVES = {
-    "torch.seed": "manual_seed",
-    "torch.cuda.seed": "manual_seed",
-    "torch.cuda.seed_all": "manual_seed_all",
-}
-
-# The same for methods.
-_SEED_METHODS = {
-    "torch.Generator.seed": "manual_seed",
-    "numpy.random.RandomState.seed": "seed",
-    "random.Random.seed": "seed",
-}
-
-_RENAMED = {**_SEED_THEMSELVES, **_SEED_METHODS}
-
-_TAKE_A_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
-
 # Functions that take a seed from the system if they are given none.
-WITHOUT_SEED = frozenset({*_TAKE_A_SEED, *_SEED_THEMSELVES, *_SEED_METHODS})
+WITHOUT_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
 
 # How to draw seeds for several generators, by the library of their class: the source that they are
 # drawn from, and the call.
@@ -85,16 +67,6 @@ def seed_source(target: FixTarget) -> Iterator[Edits]:
     yield insert_at_top(target, target.code, call, "seed", why)
 
 
-def seed_next(target: FixTarget) -> Iterator[Edits]:
-    """Seed the sources that a cell leaves in varying states, in the next cell."""
-    index = target.found.cell.index
-    later = [each for each in target.program.codes if each.cell.index > index and each.tree.body]
-    moved = [seeder(each.name) for each in target.found.changes if each.what == "source"]
-    why = f"seeds again, because a library seeds at random in {target.found.cell.name}"
-    for name in dict.fromkeys(filter(None, moved)) if later else ():
-        yield insert_at_top(target, later[0], f"{name}({target.seed})", "seed", why)
-
-
 def give_seed(target: FixTarget) -> Iterator[Edits]:
     """Add a seed to calls without one, in the cell or else in an earlier cell."""
     for codes in ([target.code], target.before):
@@ -107,24 +79,15 @@ def give_seed(target: FixTarget) -> Iterator[Edits]:
 
 
 def seed_maker(target: FixTarget) -> Iterator[Edits]:
-    """Seed a generator where it is made, or the source that its seed is drawn from."""
-    calls = [*target.program.calls(target.until)]
-    yield _give(target, [*filter(_lacks_seed, calls)])
-    modules = {seed.rpartition(".")[0]: source for source, seed in _SEEDS.items()}
-    drawn = {
-        source: None
-        for call in calls
-        for module, source in modules.items()
-        if call.path.startswith(f"{module}.")
-    }
-    yield _seed_all(target, drawn)
+    """Seed a generator where it is made."""
+    yield _give(target, [*filter(_lacks_seed, target.program.calls(target.until))])
 
 
 def fix_seed(target: FixTarget) -> Iterator[Edits]:
     """Replace a seed computed from a varying value, such as a clock, by a number."""
     edits, varying = [], _varying(target)
     for call in target.program.calls(target.until):
-        named = call.path in _TAKE_A_SEED or call.path.rpartition(".")[2] in _SEED_LAST
+        named = call.path in WITHOUT_SEED or call.path.rpartition(".")[2] in _SEED_LAST
         if not named or not call.node.args:
             continue
         given = call.node.args[0]
@@ -151,7 +114,7 @@ def _named(program: Program, node: ast.expr) -> set[str]:
 
 
 def _lacks_seed(call: Call, name: str = "") -> bool:
-    """Return whether a call has no seed and may be of a function, class or method.
+    """Return whether a call has no seed.
 
     Args:
         call: The call.
@@ -160,11 +123,7 @@ def _lacks_seed(call: Call, name: str = "") -> bool:
     given = [*call.node.args, *(each.value for each in call.node.keywords)]
     if not all(isinstance(each, ast.Constant) and each.value is None for each in given):
         return False
-    if call.path in WITHOUT_SEED:
-        return name in {"", call.path}
-    is_method = isinstance(call.node.func, ast.Attribute) and call.node.func.attr == "seed"
-    known = call.path in _SEEDS.values() or name not in {"", *_SEED_METHODS}
-    return is_method and not given and not known
+    return call.path in WITHOUT_SEED and name in {"", call.path}
 
 
 def _give(target: FixTarget, calls: Sequence[Call]) -> Edits:
@@ -180,9 +139,7 @@ def _give(target: FixTarget, calls: Sequence[Call]) -> Edits:
             if len(lines) == 1:  # it needs no import
                 seed = lines[0]
                 drawn[source] = None
-        edits.append(
-            _seeded(call, seed, _RENAMED.get(call.path) or _RENAMED.get(target.cause.name, ""))
-        )
+        edits.append(_seeded(call, seed))
     return (*_seed_all(target, drawn), *edits)
 
 
@@ -195,17 +152,14 @@ def _seed_all(target: FixTarget, sources: Iterable[str]) -> Edits:
     return tuple(edit for edits in found for edit in edits)
 
 
-def _seeded(call: Call, seed: str, renamed: str) -> Edit:
-    """Return the edit that adds a seed to a call, and renames its function if needed."""
-    code, node, function = call.code, call.node, call.node.func
+def _seeded(call: Call, seed: str) -> Edit:
+    """Return the edit that adds a seed to a call."""
+    code, node = call.code, call.node
     given = [*node.args, *(each.value for each in node.keywords)]
     end = code.end(node) - 1
-    splices = [code.replace(given[0], seed) if given else Splice(end, end, seed)]
-    if renamed and isinstance(function, ast.Attribute):
-        end = code.end(function)
-        splices.insert(0, Splice(end - len(function.attr), end, renamed))
-    why = f"gives {label_of(ast.unparse(function), 40)} a seed, instead of one from the system"
-    return Edit(code.cell, "generator", why, tuple(splices))
+    splice = code.replace(given[0], seed) if given else Splice(end, end, seed)
+    why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, instead of one from the system"
+    return Edit(code.cell, "generator", why, (splice,))
 
 
 def name_seed(target: FixTarget) -> Iterator[Edits]:

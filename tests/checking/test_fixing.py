@@ -39,8 +39,6 @@ import os, random
 system = random.SystemRandom()
 listed = os.listdir
 os.listdir = lambda *folder: system.sample(listed(*folder), len(listed(*folder)))
-def reseed():
-    random.seed()
 """
 
 # A user's module that draws while it is imported.
@@ -79,11 +77,6 @@ BOOKS = {
         "random.seed(start)  # another one each time",
         "print(random.random())",
     ),
-    "reseeded": (
-        "import sys; sys.path.append('site-packages')\nimport library",
-        "library.reseed()",
-        "import random\nprint(random.random())",
-    ),
     "sampler": (
         "from scipy.stats import qmc",
         "engine = qmc.Sobol(2)",
@@ -118,7 +111,6 @@ KINDS = {
     "digits": ["seed"],
     "generators": ["seed", "generator", "generator"],
     "clock": ["seed"],
-    "reseeded": ["seed"],
     "sampler": ["generator"],
     "listing": ["order"],
     "module": ["seed"],

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
@@ -20,7 +19,7 @@ from ipytorchseed.checking.remedies import obstacle, propose
 from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import CellVerdict
 from ipytorchseed.reads.seed_arguments import without_seed
-from ipytorchseed.why.explanation import Blame, Cause, Change
+from ipytorchseed.why.explanation import Cause
 from tests.checking.books import book
 
 HASH = ("environment", "PYTHONHASHSEED")
@@ -31,16 +30,12 @@ NP = "import numpy as np\n"
 def target(tmp_path):
     """Make a target: the last cell, or the one with this index, differs for a cause."""
 
-    def make(  # noqa: PLR0913 -- what a test gives
-        *cells, cause=None, at=-1, made=None, moved=(), blame=None, wrote=None, names=None
-    ):
+    def make(*cells, cause=None, at=-1, made=None, wrote=None, names=None):
         notebook = read(book(tmp_path / "book", *cells))
         program = Program(notebook)
         cell = program.codes[at].cell
-        changes = tuple(Change("source", name) for name in moved)
-        found = CellVerdict(cell, Found.DIFFERENT, Found.SAME, changes)
-        blamed = () if blame is None else (Blame(SimpleNamespace(cell=f"cell-{blame}"), "made it"),)
-        known = UNRECORDED if cause is None else Cause(*cause, "it differs", blame=blamed)
+        found = CellVerdict(cell, Found.DIFFERENT, Found.SAME)
+        known = UNRECORDED if cause is None else Cause(*cause, "it differs")
         others = [
             CellVerdict(
                 code.cell,
@@ -145,8 +140,6 @@ GENERATORS = [
     ("numpy.random.PCG64", NP + "r = np.random.Generator(np.random.PCG64())", NP + "r = np.random.Generator(np.random.PCG64(42))"),
     ("random.Random", "import random\n'é', random.Random()", "import random\n'é', random.Random(42)"),
     ("random.seed", "import random\nrandom.seed()", "import random\nrandom.seed(42)"),
-    ("torch.seed", "import torch\ntorch.seed()", "import torch\ntorch.manual_seed(42)"),
-    ("torch.Generator.seed", "import torch\ng = torch.Generator()\ng.seed()", "import torch\ng = torch.Generator()\ng.manual_seed(42)"),
     ("random.Random", "import random\nr = [random.Random() for _ in range(3)]", "import random\nrandom.seed(42)\nr = [random.Random(random.getrandbits(32)) for _ in range(3)]"),
     ("numpy.random.default_rng", NP + "def make():\n    return np.random.default_rng()", NP + "np.random.seed(42)\ndef make():\n    return np.random.default_rng(np.random.randint(2**31))"),
     ("time.time", "import time, random\nrandom.seed(time.time())", "import time, random\nrandom.seed(42)"),
@@ -163,9 +156,9 @@ def test_what_asks_the_system_for_a_seed_is_given_one(target, name, cell, wanted
 
 def test_a_function_of_an_earlier_cell(target):
     """It is edited in that cell."""
-    cells = "import torch", "def begin():\n    torch.seed()", "begin()"
-    assert results(target(*cells, cause=("entropy", "torch.seed"))) == [
-        {1: "def begin():\n    torch.manual_seed(42)"}
+    cells = "import random", "def begin():\n    random.seed()", "begin()"
+    assert results(target(*cells, cause=("entropy", "random.seed"))) == [
+        {1: "def begin():\n    random.seed(42)"}
     ]
 
 
@@ -173,20 +166,6 @@ def test_a_seed_from_an_earlier_cells_clock(target):
     """The call that seeds is edited, not the clock."""
     cells = "import time, random\nstart = time.time()", "random.seed(start)"
     assert results(target(*cells, cause=("input", "start"))) == [{1: "random.seed(42)"}]
-
-
-def test_a_generator_that_an_object_holds(target):
-    """It is seeded where it is made, or the source of its seed is."""
-    cells = "import random", "class A:\n    rng = random.Random(random.random())\na = A()", "a.rng"
-    found = results(target(*cells, cause=("rng", "a.rng"), blame=1))
-    assert found == [{0: "import random\nrandom.seed(42)"}]
-
-
-def test_what_a_library_seeds_at_random(target):
-    """It is seeded again at the start of the next cell."""
-    cells = "import lib\nlib.mix()", "import random\nx = random.random()"
-    found = target(*cells, at=0, cause=("entropy", "random.seed"), moved=["python"])
-    assert results(found) == [{1: "import random\nrandom.seed(42)\nx = random.random()"}]
 
 
 ORDERS = [
@@ -219,8 +198,7 @@ def test_a_set_of_objects_is_sorted_by_their_texts(target):
 
 CALM = [
     "len(seen), 'a' in seen, sorted(seen), seen == other, max(seen)",
-    "sorted(list(seen)), len(set(seen)), {x for x in other}, any(x for x in seen)",
-    "other.update(seen)\nseen.add('x')\nisinstance(seen, set)",
+    "len(set(seen)), isinstance(seen, set)",
     "for x in ['a', 'b']: seen.add(x)",
 ]
 

@@ -30,7 +30,6 @@ from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.value_changes import changed_parts
 
 _CODE = frozenset({"class", "function"})
-_SETS = frozenset({"frozenset", "set"})
 
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
@@ -121,7 +120,6 @@ class Pair:
         state = Found.DIFFERENT if kept else Found.SAME
         programs = programs_of(run.nondeterministic_calls)
         changes = (*shown, *kept)
-        values = {**run.reads, **run.writes}
         return CellVerdict(
             cell,
             outputs,
@@ -132,7 +130,6 @@ class Pair:
             run.outside.wrote,
             connected=run.outside.connected,
             unseen=() if causes else _unseen(against, run),
-            sets=tuple(name for name, value in values.items() if value.kind in _SETS),
         )
 
     def makers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:

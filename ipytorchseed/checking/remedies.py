@@ -17,7 +17,6 @@ from ipytorchseed.checking.program import (
 )
 from ipytorchseed.checking.seeds import (
     WITHOUT_SEED,
-    fix_seed,
     give_seed,
     name_seed,
     seed_maker,
@@ -44,7 +43,7 @@ _LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
 
 def _find_sets(target: FixTarget) -> set[str]:
     """Return the variables and attributes that are known to hold sets."""
-    names = set(target.found.sets)
+    names: set[str] = set()
     for code in target.program.codes:
         for node in ast.walk(code.tree):
             if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
@@ -169,20 +168,16 @@ def _sort(
 def _sort_sets(target: FixTarget) -> Iterator[Edits]:
     """Sort the sets that a cell iterates over; if it has none, those of earlier cells.
 
-    Earlier cells may define functions that the cell calls. If no cause was recorded, only the sets
-    of the cell itself are sorted, by `str`, since hashes of objects may depend on those of strings.
+    Earlier cells may define functions that the cell calls.
     """
     program, names = target.program, _find_sets(target)
 
     def varies(code: Code, node: ast.expr) -> bool:
         return _is_set(program, node, names) and _is_ordered(program, code, node)
 
-    if target.cause.kind:
-        codes = [target.code] if _sort(target, [target.code], varies) else target.before
-        yield _sort(target, codes, varies)
-        yield _sort(target, codes, varies, ", key=str")  # for items that cannot be compared
-    else:
-        yield _sort(target, [target.code], varies, ", key=str")
+    codes = [target.code] if _sort(target, [target.code], varies) else target.before
+    yield _sort(target, codes, varies)
+    yield _sort(target, codes, varies, ", key=str")  # for items that cannot be compared
 
 
 def _sort_listings(target: FixTarget) -> Iterator[Edits]:
@@ -237,11 +232,6 @@ def _remove_file(target: FixTarget) -> Iterator[Edits]:
 # The table
 
 
-def _is(*kinds: str) -> Callable[[FixTarget], bool]:
-    """Return a predicate for causes of these kinds; empty for ``UNRECORDED``."""
-    return lambda target: target.cause.kind in kinds
-
-
 def _is_source(target: FixTarget) -> bool:
     return target.cause.kind == "rng" and bool(seeder(target.cause.name))
 
@@ -258,7 +248,6 @@ def _is_not_ours(target: FixTarget) -> bool:
 
 # Rows for the same kind of cause are in the order of their edits' size, smallest first.
 REMEDIES: tuple[Remedy, ...] = (
-    Remedy(_is("entropy", "input"), fix_seed),
     Remedy(lambda target: target.cause.name in WITHOUT_SEED, give_seed),
     Remedy(_is_source, seed_source),
     Remedy(lambda target: target.cause.kind == "rng" and not _is_source(target), seed_maker),
@@ -268,8 +257,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "it depends on hashes of texts, by hash() or in a library's code; choose the kernel that"
         " `ipytorchseed kernel install` makes",
     ),
-    Remedy(_is(""), _sort_sets),
-    Remedy(_is(""), _sort_listings),
+    Remedy(lambda target: not target.cause.kind, _sort_listings),
     Remedy(_takes_seed, name_seed),
     Remedy(_uses_torch, _use_deterministic),
     Remedy(_uses_torch, _use_one_thread),

@@ -14,7 +14,7 @@ from ipytorchseed.checking.program import (
     insert_at_top,
     spell,
 )
-from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
+from ipytorchseed.reads.entropy import ENTROPY
 from ipytorchseed.render.labels import label_of
 
 # The function that seeds a source, by the first part of the source's name.
@@ -26,9 +26,6 @@ _SEEDS = {
 }
 
 _DEFAULT = 42
-
-# The last parts of the names of other functions whose first argument is a seed.
-_SEED_LAST = {"manual_seed", "manual_seed_all", "seed_everything", "set_seed"}
 
 # Functions that take a seed from the system if they are given none.
 WITHOUT_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
@@ -81,36 +78,6 @@ def give_seed(target: FixTarget) -> Iterator[Edits]:
 def seed_maker(target: FixTarget) -> Iterator[Edits]:
     """Seed a generator where it is made."""
     yield _give(target, [*filter(_lacks_seed, target.program.calls(target.until))])
-
-
-def fix_seed(target: FixTarget) -> Iterator[Edits]:
-    """Replace a seed computed from a varying value, such as a clock, by a number."""
-    edits, varying = [], _varying(target)
-    for call in target.program.calls(target.until):
-        named = call.path in WITHOUT_SEED or call.path.rpartition(".")[2] in _SEED_LAST
-        if not named or not call.node.args:
-            continue
-        given = call.node.args[0]
-        if varying & _named(target.program, given):
-            splice = call.code.replace(given, str(target.seed))
-            why = f"uses a fixed seed, because {label_of(ast.unparse(given), 40)} varies"
-            edits.append(Edit(call.code.cell, "seed", why, (splice,)))
-    yield tuple(edits)
-
-
-def _varying(target: FixTarget) -> set[str]:
-    """Return the functions whose result varies, and the variables computed from them."""
-    names = {target.cause.name, *NONDETERMINISTIC}
-    for code in target.until:
-        for node in ast.walk(code.tree):
-            if isinstance(node, ast.Assign) and names & _named(target.program, node.value):
-                names.update(map(ast.unparse, node.targets))
-    return names
-
-
-def _named(program: Program, node: ast.expr) -> set[str]:
-    parts = [each for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute))]
-    return {program.path(each) for each in parts}
 
 
 def _lacks_seed(call: Call, name: str = "") -> bool:

@@ -35,7 +35,6 @@ class CellVerdict(Struct, frozen=True):
         unseen: If no cause was found, values that it reads and that could only be sampled.
         lacking: Its calls that take a seed and are given none.
         repeats: Whether it was run again in one kernel, from the same state, and repeated.
-        sets: The variables with sets that it read or made.
         notes: With ``saved``, what was not compared, and why, in a clause each.
         saved_count: With ``saved``, its number in ``In[...]`` in the file; None if it has none.
     """
@@ -51,7 +50,6 @@ class CellVerdict(Struct, frozen=True):
     unseen: tuple[str, ...] = ()
     lacking: Sequence[Lacking] = ()
     repeats: bool = False
-    sets: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     saved_count: int | None = None
 

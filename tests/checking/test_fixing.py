@@ -72,11 +72,6 @@ BOOKS = {
         "dice = Dice()\nrng = default_rng()",
         "print(dice.roll(), rng.random())",
     ),
-    "clock": (
-        "import time, random\nstart = time.time_ns()",
-        "random.seed(start)  # another one each time",
-        "print(random.random())",
-    ),
     "sampler": (
         "from scipy.stats import qmc",
         "engine = qmc.Sobol(2)",
@@ -110,7 +105,6 @@ KINDS = {
     "late": ["seed", "seed"],
     "digits": ["seed"],
     "generators": ["seed", "generator", "generator"],
-    "clock": ["seed"],
     "sampler": ["generator"],
     "listing": ["order"],
     "module": ["seed"],
@@ -416,7 +410,6 @@ CAUSES = {
     "random": ("import random", "a = random.random()", "seed"),
     "numpy": ("import numpy as np", "b = np.random.rand()", "seed"),
     "rng": ("from numpy.random import default_rng", "c = default_rng().random()", "generator"),
-    "clock": ("import time, random as r", "d = r.Random(time.time_ns()).random()", "seed"),
 }
 NOISE = ["x = [1, 2]  # two", "#md Some *words*", "%precision 4", "y = 'é'"]
 

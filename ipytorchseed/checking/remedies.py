@@ -19,7 +19,6 @@ from ipytorchseed.checking.seeds import (
     WITHOUT_SEED,
     give_seed,
     name_seed,
-    seed_maker,
     seed_source,
     seeder,
 )
@@ -236,6 +235,11 @@ def _is_source(target: FixTarget) -> bool:
     return target.cause.kind == "rng" and bool(seeder(target.cause.name))
 
 
+def _makes_generator(target: FixTarget) -> bool:
+    is_generator = target.cause.kind == "rng" and not _is_source(target)
+    return is_generator or target.cause.name in WITHOUT_SEED
+
+
 def _takes_seed(target: FixTarget) -> bool:
     return not target.cause.kind or takes_seed(target.cause.kind, target.cause.name)
 
@@ -248,9 +252,8 @@ def _is_not_ours(target: FixTarget) -> bool:
 
 # Rows for the same kind of cause are in the order of their edits' size, smallest first.
 REMEDIES: tuple[Remedy, ...] = (
-    Remedy(lambda target: target.cause.name in WITHOUT_SEED, give_seed),
+    Remedy(_makes_generator, give_seed),
     Remedy(_is_source, seed_source),
-    Remedy(lambda target: target.cause.kind == "rng" and not _is_source(target), seed_maker),
     Remedy(
         lambda target: target.cause.name == "PYTHONHASHSEED",
         _sort_sets,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from ipytorchseed.checking.edits import Edit, Edits, Splice
 from ipytorchseed.checking.program import (
@@ -65,58 +65,37 @@ def seed_source(target: FixTarget) -> Iterator[Edits]:
 
 
 def give_seed(target: FixTarget) -> Iterator[Edits]:
-    """Add a seed to calls without one, in the cell or else in an earlier cell."""
-    for codes in ([target.code], target.before):
-        calls = [
-            each for each in target.program.calls(codes) if _lacks_seed(each, target.cause.name)
-        ]
-        if calls:
-            yield _give(target, calls)
-            return
+    """Give a seed to calls of the function that is the cause, or that make generators.
 
-
-def seed_maker(target: FixTarget) -> Iterator[Edits]:
-    """Seed a generator where it is made."""
-    yield _give(target, [*filter(_lacks_seed, target.program.calls(target.until))])
-
-
-def _lacks_seed(call: Call, name: str = "") -> bool:
-    """Return whether a call has no seed.
-
-    Args:
-        call: The call.
-        name: The function's name; empty for any that takes a seed.
+    Each call up to the cell gets another one. A call that may run more than once draws its seeds
+    from a source, which is then seeded too.
     """
-    given = [*call.node.args, *(each.value for each in call.node.keywords)]
-    if not all(isinstance(each, ast.Constant) and each.value is None for each in given):
-        return False
-    return call.path in WITHOUT_SEED and name in {"", call.path}
-
-
-def _give(target: FixTarget, calls: Sequence[Call]) -> Edits:
-    """Add a different seed to each call, and seed the sources of drawn seeds."""
-    edits, drawn = [], dict[str, None]()
-    every = [each.node for each in filter(_lacks_seed, target.program.calls(target.program.codes))]
-    for call in calls:
-        seed = str(target.seed + every.index(call.node))
+    program, until, edits = target.program, target.until, list[Edit]()
+    drawn = dict[str, None]()
+    for place, call in enumerate(filter(_lacks_seed, program.calls(program.codes))):
+        other = target.cause.kind == "entropy" and call.path != target.cause.name
+        if other or call.code not in until:
+            continue
+        seed = str(target.seed + place)
         source, how = _DRAWN.get(call.path.partition(".")[0], ("", ""))
         if call.repeated and source and call.path not in _SEEDS.values():
             within = [each for each in call.code.tree.body if each.lineno <= call.node.lineno][-1]
-            lines = spell(target.program, call.code, within, how)
+            lines = spell(program, call.code, within, how)
             if len(lines) == 1:  # it needs no import
                 seed = lines[0]
                 drawn[source] = None
         edits.append(_seeded(call, seed))
-    return (*_seed_all(target, drawn), *edits)
+    for source in drawn:
+        why = f"seeds {source}, which other seeds are drawn from"
+        edits += insert_after_import(target, f"{_SEEDS[source]}({target.seed})", "seed", why)
+    yield tuple(edits)
 
 
-def _seed_all(target: FixTarget, sources: Iterable[str]) -> Edits:
-    why = "seeds {}, which other seeds are drawn from"
-    found = (
-        insert_after_import(target, f"{_SEEDS[each]}({target.seed})", "seed", why.format(each))
-        for each in sources
-    )
-    return tuple(edit for edits in found for edit in edits)
+def _lacks_seed(call: Call) -> bool:
+    """Return whether a call takes a seed and is given none."""
+    given = [*call.node.args, *(each.value for each in call.node.keywords)]
+    empty = all(isinstance(each, ast.Constant) and each.value is None for each in given)
+    return empty and call.path in WITHOUT_SEED
 
 
 def _seeded(call: Call, seed: str) -> Edit:

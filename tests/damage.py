@@ -208,7 +208,7 @@ class Receipts(Kind):
         receipt = read_receipt(self.path, Places.here("here.ipynb"))
         session = self.notebook.session
         view = WhyView(why_elsewhere(session, receipt), session.kernel)
-        view.text(), view.html(), view.to_json()
+        view.text(), view.to_json()
         book = read_notebook(self.book)
         verdict = compare_receipt(book, Pass(self.ledger, {0: [], 1: []}), receipt)
         report.text([verdict]), report.as_json([verdict])
@@ -258,7 +258,7 @@ class Traces(Kind):
         for rtol in (None, 1e-3) if read.header.summaries else (None,):
             for pair in ((sound, read), (read, sound)):
                 view = TraceView(compare(*pair, rtol))
-                view.text(), view.html(), view.to_json()
+                view.text(), view.to_json()
 
 
 class Ranks(Kind):
@@ -296,7 +296,7 @@ class Ranks(Kind):
     def use(self):
         """Compare the ranks."""
         view = its.ranks.read(self.folder)
-        view.text(), view.html(), view.to_json()
+        view.text(), view.to_json()
 
 
 class Notebooks(Kind):

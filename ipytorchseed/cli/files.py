@@ -8,8 +8,6 @@ from pathlib import Path
 # Bytes of a file that are read.
 _HEAD = 4096
 
-_PAGE = "<title>Two traces compared</title>"
-
 
 def is_receipt(path: Path) -> bool:
     """Return whether a file is a receipt."""
@@ -25,11 +23,6 @@ def is_junit(path: Path) -> bool:
         text = text.partition("?>" if text.startswith("<?") else "-->")[2].lstrip()
     words = text.partition(">")[0].split()
     return bool(words) and words[0].rstrip("/") in {"<testsuite", "<testsuites"}
-
-
-def is_page(path: Path) -> bool:
-    """Return whether a file is an HTML page that compares two traces."""
-    return _PAGE in _head(path)
 
 
 def _head(path: Path) -> str:

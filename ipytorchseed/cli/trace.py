@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.cli.files import is_page
-from ipytorchseed.commands import Number, Place, Words, in_json, option, written
+from ipytorchseed.commands import Number, Place, Words, in_json, option
 
 
 @click.group(cls=Words)
@@ -26,16 +25,8 @@ def trace() -> None:
     Number(min=0),
 )
 @in_json()
-@written(
-    "--html",
-    "Also write it as a page, with a picture of the difference over the run.",
-    "such a page",
-    is_page,
-)
 @click.pass_context
-def diff(  # noqa: PLR0913 -- click passes each option by its name
-    ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool, html: Path | None
-) -> None:
+def diff(ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool) -> None:
     """Name the first operation that differs between two traces.
 
     Operations are aligned by their kind, their line of code and the data that flows through them.
@@ -50,6 +41,4 @@ def diff(  # noqa: PLR0913 -- click passes each option by its name
     found = compare(load(a), load(b), rtol)
     view = TraceView(found)
     click.echo(view.to_json() if as_json else view.text())
-    if html is not None:
-        html.write_text(view.html(), encoding="utf-8")
     ctx.exit(0 if found.equal else 1)

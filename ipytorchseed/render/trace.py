@@ -1,14 +1,14 @@
-"""The comparison of two traces as text, HTML and JSON."""
+"""The comparison of two traces as text and JSON."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
-from ipytorchseed.render.view import View
 from ipytorchseed.trace.comparison import Comparison, FirstDifference, Span
 from ipytorchseed.why.words import many
 
@@ -20,24 +20,46 @@ _MOST = 6
 
 _MOST_JSON = 100
 
-# The power of ten at the bottom of the picture: float32 rounds at 6e-8.
-_LEAST = -9
 
-
-class TraceView(View):
+class TraceView:
     """A view of the comparison of two traces.
 
     Args:
         found: The comparison.
     """
 
-    template = "trace"
-
     def __init__(self, found: Comparison) -> None:
         self.found = found
 
+    def text(self) -> str:
+        """Draw it for a terminal of 80 columns."""
+        found, first = self.found, self.found.first
+        parts = [wrap(self._title, first="")]
+        place = first and first.shown.place
+        if place and place.code:
+            parts.append(escaped(f"    {place.line}: {place.code}")[: width()].rstrip())
+        parts += [wrap(each, first="    ") for each in self._evidence()]
+        roundings = [
+            f"{each.operation.name}, {where(each.operation)}: {times(each.count)}, at most"
+            f" {apart(each.largest)}"
+            for each in found.roundings[:_MOST]
+        ]
+        for heading, lines in (
+            (f"Differs in rounding{' before that' if first is not None else ''}", roundings),
+            (
+                "Settings that differ, A → B",
+                [f"{name}: {a} → {b}" for name, a, b in found.settings],
+            ),
+            ("Operations of one run only", self.stretches),
+        ):
+            if lines:
+                parts += ["", heading, *(wrap(line, first="  ") for line in lines)]
+        parts += ["", *(wrap(each, first="") for each in self._facts())]
+        parts += [wrap(each, first="Note: ") for each in (*found.a.notes, *found.b.notes)]
+        return "\n".join(parts)
+
     @property
-    def title(self) -> str:
+    def _title(self) -> str:
         """The answer in a sentence."""
         found = self.found
         if found.first is not None:
@@ -48,44 +70,17 @@ class TraceView(View):
         rounded = many(found.differing, "differs", "differ")
         return f"Both runs agree within {found.rtol:g}: of {pairs}, {rounded} in rounding."
 
-    @property
-    def code(self) -> str:
-        """The line of code where they first differ."""
-        first = self.found.first
-        place = first and first.shown.place
-        return f"{place.line}: {place.code}" if place and place.code else ""
-
-    @property
-    def evidence(self) -> list[str]:
-        """Sentences about the first difference."""
-        found = self.found
-        first = found.first
+    def _evidence(self) -> Iterator[str]:
+        """Yield sentences about the first difference."""
+        found, first = self.found, self.found.first
         if first is None:
-            return []
-        said = []
+            return
         if first.difference is not None:
-            said.append(f"Its results are {apart(first.difference)} apart.")
+            yield f"Its results are {apart(first.difference)} apart."
         at = [f"operation {each.index:,} of {name}" for name, each in sides(first)]
-        said.append(f"It is {' and '.join(at)}.")
+        yield f"It is {' and '.join(at)}."
         if found.operation is not None and first.kind != "operation":
-            said.append(f"After that: {sentence(found.operation, found.rtol)}")
-        return said
-
-    @property
-    def roundings(self) -> list[tuple[str, str]]:
-        """Places before it where results differ in rounding, and by how much."""
-        return [
-            (
-                f"{each.operation.name}, {where(each.operation)}",
-                f"{times(each.count)}, at most {apart(each.largest)}",
-            )
-            for each in self.found.roundings[:_MOST]
-        ]
-
-    @property
-    def rounding_heading(self) -> str:
-        """The heading of ``roundings``."""
-        return "Differs in rounding" + (" before that" if self.found.first is not None else "")
+            yield f"After that: {sentence(found.operation, found.rtol)}"
 
     @property
     def stretches(self) -> list[str]:
@@ -95,100 +90,26 @@ class TraceView(View):
         said = [stretch(each) for each in spans[:_MOST]]
         return [*said, f"and {len(spans) - _MOST:,} more stretches"] if len(spans) > _MOST else said
 
-    @property
-    def settings(self) -> list[tuple[str, str]]:
-        """Settings that differ."""
-        return [(name, f"{a} → {b}") for name, a, b in self.found.settings]
-
-    @property
-    def facts(self) -> list[str]:
-        """Sentences about the traces."""
+    def _facts(self) -> Iterator[str]:
+        """Yield sentences about the traces."""
         found = self.found
-        moved = f", {found.moved:,} of them in another order" if found.moved else ""
-        said = []
         for name, each in (("A", found.a), ("B", found.b)):
             rank = "" if each.header.rank is None else f", rank {each.header.rank}"
-            said.append(f"{name} is {each.path}: {many(len(each), 'operation')}{rank}.")
-        said.append(f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}.")
-        return [*said, *self._fused()]
-
-    def _fused(self) -> list[str]:
-        """Describe which operations of one run are fused in compiled code of the other."""
-        spans = [each for each in self.found.spans if each.fused and each.accounted]
-        sides = (
-            ("A", sum(each.count_a for each in spans), [each.names_a for each in spans]),
-            ("B", sum(each.count_b for each in spans), [each.names_b for each in spans]),
-        )
+            yield f"{name} is {each.path}: {many(len(each), 'operation')}{rank}."
+        moved = f", {found.moved:,} of them in another order" if found.moved else ""
+        yield f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}."
+        spans = [each for each in found.spans if each.fused and each.accounted]
         said = [
             f"{count:,} of {name}, such as {', '.join([*dict.fromkeys(chain(*names))][:3])}"
-            for name, count, names in sides
+            for name, count, names in (
+                ("A", sum(each.count_a for each in spans), [each.names_a for each in spans]),
+                ("B", sum(each.count_b for each in spans), [each.names_b for each in spans]),
+            )
             if count
         ]
-        same = "" if self.found.first else ", with no difference"
-        return [f"Fused in compiled code{same}: {'; '.join(said)}."] * bool(said)
-
-    @property
-    def notes(self) -> list[str]:
-        """What could not be observed or read."""
-        return [*self.found.a.notes, *self.found.b.notes]
-
-    def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
-        parts = [wrap(self.title, first="")]
-        if self.code:
-            parts.append(escaped(f"    {self.code}")[: width()].rstrip())
-        parts += [wrap(each, first="    ") for each in self.evidence]
-        for heading, rows in (
-            (self.rounding_heading, self.roundings),
-            ("Settings that differ, A → B", self.settings),
-        ):
-            if rows:
-                parts += ["", heading, *(wrap(f"{name}: {how}", first="  ") for name, how in rows)]
-        if self.stretches:
-            parts += ["", "Operations of one run only"]
-            parts += [wrap(each, first="  ") for each in self.stretches]
-        parts += ["", *(wrap(each, first="") for each in self.facts)]
-        parts += [wrap(each, first="Note: ") for each in self.notes]
-        return "\n".join(parts)
-
-    # -- the picture -------------------------------------------------------------------------------
-
-    @property
-    def measured(self) -> bool:
-        """Whether it is known by how much results differ, not only that they do."""
-        return any(each.largest is not None and each.differing for each in self.found.curve)
-
-    @property
-    def heights(self) -> list[float]:
-        """The height of each bar of the picture, from 0 to 1."""
-        return [
-            _height(each.largest)
-            if self.measured and each.differing
-            else each.differing / each.count
-            for each in self.found.curve
-        ]
-
-    @property
-    def parting(self) -> int | None:
-        """The index of the bar where the runs first differ; None if they do not."""
-        first, curve = self.found.first, self.found.curve
-        if first is None or not curve:
-            return None
-        index = first.b.index if first.b else first.span.at if first.span else 0
-        return sum(each.begin <= index for each in curve[1:])
-
-    @property
-    def legend(self) -> str:
-        """What the picture shows."""
-        scale = (
-            f"the largest difference of results, from 1e{_LEAST} at the foot to 1 at the top"
-            if self.measured
-            else "the share of operations that gave something else, up to all of them"
-        )
-        part = "; dashed: where they part" if self.found.first is not None else ""
-        return f"Over the run, from left to right: {scale}{part}"
-
-    # -- JSON --------------------------------------------------------------------------------------
+        if said:
+            same = "" if found.first else ", with no difference"
+            yield f"Fused in compiled code{same}: {'; '.join(said)}."
 
     def to_json(self) -> str:
         """Write it as one line of JSON."""
@@ -206,14 +127,6 @@ class TraceView(View):
             stretches=[_span_json(each) for each in found.spans[:_MOST_JSON]],
             settings=[{"name": name, "a": a, "b": b} for name, a, b in found.settings],
         )
-
-
-def _height(difference: float | None) -> float:
-    """Return the height of a difference in the picture, by its power of ten."""
-    if difference is None or not math.isfinite(difference):
-        return 1.0
-    power = math.log10(difference) if difference > 0 else _LEAST
-    return min(1.0, max(0.02, 1 - power / _LEAST))
 
 
 def _number(value: float | None) -> float | None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import Alignment, align
-from ipytorchseed.trace.comparison import Bucket, Comparison, FirstDifference, Rounding, Span
+from ipytorchseed.trace.comparison import Comparison, FirstDifference, Rounding, Span
 from ipytorchseed.trace.format import STATE, Place
 from ipytorchseed.trace.keys import Keys, keys
 from ipytorchseed.trace.loading import Loaded, Tensors
 from ipytorchseed.trace.spans import Side, find_spans, makers
 from ipytorchseed.trace.summaries import Distances
-
-# Stretches of the run in the plot of the difference.
-_BUCKETS = 200
 
 # The most places with different rounding that are reported.
 _MOST = 10
@@ -190,7 +186,6 @@ class _Comparing:
             operation=self._parting("operation", int(caught[0])) if len(caught) else None,
             spans=self.spans,
             roundings=self._roundings(until),
-            curve=[*self._curve()],
             settings=[
                 (name, value, theirs[name])
                 for name, value in self.a.header.settings.items()
@@ -211,19 +206,6 @@ class _Comparing:
             )
             for held in [*found.values()][:_MOST]
         ]
-
-    def _curve(self) -> Iterator[Bucket]:
-        for part in np.array_split(np.arange(len(self.good)), min(_BUCKETS, len(self.good) or 1)):
-            if not len(part):
-                continue
-            known = self.apart[part]
-            known = known[~np.isnan(known)]
-            yield Bucket(
-                begin=int(self.pairs.b[part[0]]),
-                count=len(part),
-                differing=int(np.count_nonzero(~self.same_made[part])),
-                largest=float(known.max()) if len(known) else None,
-            )
 
 
 def _of_span(span: Span) -> FirstDifference:

@@ -94,22 +94,6 @@ class Rounding(Struct, frozen=True):
     largest: float
 
 
-class Bucket(Struct, frozen=True):
-    """A stretch of the run: a point of the curve of differences.
-
-    Attributes:
-        begin: The index in B of its first operation.
-        count: Pairs of operations in it.
-        differing: The number of differing results.
-        largest: The largest difference; None if unknown.
-    """
-
-    begin: int
-    count: int
-    differing: int
-    largest: float | None
-
-
 class Comparison(Struct):
     """Two traces compared.
 
@@ -124,7 +108,6 @@ class Comparison(Struct):
         operation: The first operation with equal inputs and different results.
         spans: Operations that only one has.
         roundings: Differences by rounding before the first divergence.
-        curve: The difference over the run.
         settings: Versions, hardware and flags that differ: name, A's and B's.
     """
 
@@ -138,7 +121,6 @@ class Comparison(Struct):
     operation: FirstDifference | None
     spans: list[Span]
     roundings: list[Rounding]
-    curve: list[Bucket]
     settings: list[tuple[str, str, str]]
 
     @property

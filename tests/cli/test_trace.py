@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
 
 import pytest
 import torch
@@ -67,31 +66,3 @@ def test_json_is_one_line():
     assert (first["operation"], first["kind"], first["index"]) == ("aten::mul", "argument", 10)
     assert first["inputs_equal"] is False
     assert abs(first["difference"] - 1 / 3) < 1e-6
-
-
-class _Page(HTMLParser):
-    """Collects a page's tags."""
-
-    def __init__(self):
-        super().__init__()
-        self.tags, self.bars = set(), 0
-
-    def handle_starttag(self, tag, _):
-        self.tags.add(tag)
-        self.bars += tag == "rect"
-
-
-def test_the_page_has_a_picture_and_no_script(traces):
-    """One bar for each differing part of the run; hostile text is escaped."""
-    hostile = "with its.trace('c'): torch.ones(2) * 9.0  # <script>\x1b[31m"
-    (traces / "hostile.py").write_text(hostile)
-    exec(compile(hostile, traces / "hostile.py", "exec"), {"torch": torch, "its": its})  # noqa: S102 -- it is ours
-    for one, other, bars in (("a", "b", 2), ("a", "a", 0), ("c", "c", 0), ("a", "c", None)):
-        code, _, _ = run(one, other, "--html", "page.html")
-        page = _Page()
-        page.feed((traces / "page.html").read_text("utf-8"))
-        assert code == (one != other)
-        assert "script" not in page.tags
-        assert "svg" in page.tags
-        assert bars in (page.bars, None)
-    assert run("a", "b", "--html", traces / "none" / "page.html")[0] == 2

@@ -76,8 +76,7 @@ class Alert(Struct, frozen=True):
     @property
     def instead(self) -> str:
         """What to use instead."""
-        row = find_advice(self.operation)
-        return row.instead if row else UNLISTED
+        return find_advice(self.operation) or UNLISTED
 
 
 def recent_alerts() -> tuple[Alert, ...]:
@@ -205,21 +204,12 @@ def _note(operation: str, here: Place | None, forward: int | None, *, backward: 
         forward = forward if backward else None
         called = f"in the backward pass called on line {here[1]}"
         lines = [f"{operation}, {called}, has no deterministic algorithm."]
-        sure = "is" if forward is not None else "may be"
-        text = linecache.getlines(here[0].f_code.co_filename)
-        numbers = _forwards(alert, text) if forward is None else [forward]
-        lines += [f"its forward {sure} line {n}: {text[n - 1].strip()}" for n in numbers]
+        if forward is not None:
+            text = linecache.getline(here[0].f_code.co_filename, forward).strip()
+            lines.append(f"its forward is line {forward}: {text}")
     lines.append(f"instead: {alert.instead}")
     lines.append("or let it pass and list such operations: %%deterministic --warn")
     return "\n".join(lines)
-
-
-def _forwards(alert: Alert, text: list[str]) -> list[int]:
-    """Return the lines that may have made this backward pass, by the operation's name."""
-    row = find_advice(alert.operation)
-    if row is None or not alert.backward:
-        return []
-    return [n for n, line in enumerate(text, 1) if any(call in line for call in row.calls)][:3]
 
 
 def _line(place: Place) -> str:

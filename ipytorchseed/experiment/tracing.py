@@ -182,7 +182,7 @@ class Tracing:
             shown.place,
             index=shown.index,
             backward=shown.place.backward,
-            instead="" if advice is None else advice.instead,
+            instead=advice or "",
             known=known,
             **{name: getattr(probe, name) for name in tried},
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 from torch import nn
@@ -260,7 +262,7 @@ def _with_gradient(call, x):
 def test_the_replacement_computes_the_same(name):
     """Forward and backward, on the CPU; and it runs where only what repeats may run."""
     kernel, words, before, after, x = SAME[name]
-    assert words in find_advice(kernel).instead
+    assert words in find_advice(kernel)
     expected, gradient = _with_gradient(before, x)
     with its.deterministic():
         result, new_gradient = _with_gradient(after, x)
@@ -273,7 +275,7 @@ def test_the_replacement_computes_the_same(name):
 def test_another_operation_that_is_offered_repeats(name):
     """It runs forward and backward in strict mode, and gives the same bits."""
     kernel, words, call, shape = OTHERWISE[name]
-    assert words in find_advice(kernel).instead
+    assert words in find_advice(kernel)
     with its.deterministic():
         results = [_with_gradient(call, _drawn(*shape)) for _ in range(2)]
     assert torch.equal(results[0][0], results[1][0])
@@ -284,7 +286,7 @@ def test_another_operation_that_is_offered_repeats(name):
 def test_on_the_cpu_the_operation_repeats(name):
     """It is accepted there, and gives the same bits, with several threads too."""
     kernel, call, x = ON_CPU[name]
-    assert "on the CPU" in find_advice(kernel).instead
+    assert "on the CPU" in find_advice(kernel)
     with its.deterministic():
         torch.set_num_threads(2)
         first, gradient = _with_gradient(call, x)
@@ -297,9 +299,7 @@ def test_on_the_cpu_the_operation_repeats(name):
 @pytest.mark.filterwarnings("ignore:.*quantized tensor creation.*deprecated")
 def test_a_new_quantized_tensor_has_the_size():
     """A tensor that cannot be resized is created again."""
-    assert (
-        find_advice("quantized_resize_cpu_").instead == "make a new quantized tensor of that size"
-    )
+    assert find_advice("quantized_resize_cpu_") == "make a new quantized tensor of that size"
     with its.deterministic():
         made = torch.quantize_per_tensor(torch.zeros(5), 0.1, 0, torch.quint8)
     assert made.shape == (5,)
@@ -307,10 +307,10 @@ def test_a_new_quantized_tensor_has_the_size():
 
 def test_all_advice_is_tried():
     """Each row is used above, except two that cannot be tried without a GPU."""
-    tried = {
-        find_advice(case[0]).kernel
-        for cases in (SAME, OTHERWISE, ON_CPU)
-        for case in cases.values()
+    kernels = [case[0] for cases in (SAME, OTHERWISE, ON_CPU) for case in cases.values()]
+    untried = {
+        row
+        for row in ADVICE
+        if not any(re.search(row, each.lstrip("_")) for each in [*kernels, "quantized_resize_cpu_"])
     }
-    untried = {row.kernel for row in ADVICE} - tried - {find_advice("quantized_resize_cpu_").kernel}
-    assert untried == {find_advice("Flash Attention").kernel, find_advice("cuBLAS").kernel}
+    assert untried == {" [Aa]ttention$", "^cuBLAS$"}

@@ -341,5 +341,5 @@ def test_an_alert_knows_whether_it_came_from_a_backward_pass(operation, backward
 
 def test_an_alert_says_what_to_use_instead():
     """From the table of advice; what is not in it gets a word that is always true."""
-    assert Alert("put_", 1, "").instead == find_advice("put_").instead
+    assert Alert("put_", 1, "").instead == find_advice("put_")
     assert Alert("brand_new_kernel", 1, "").instead == UNLISTED

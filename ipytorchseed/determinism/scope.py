@@ -56,8 +56,8 @@ def wanted_flags(*, warn: bool = False, cudnn: bool = True) -> list[tuple[Flag, 
 class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
     """Make a block repeatable: seed it, set the flags it needs, restore every flag.
 
-    Use it as a context manager or as a decorator of functions, also of ``async`` ones. It may be
-    nested, and each use restores exactly what it found, also after errors and interrupts.
+    Use it as a context manager or as a decorator of functions. It may be nested, and each use
+    restores exactly what it found, also after errors and interrupts.
 
     Args:
         seed: The seed for every source, an integer from 0 to 2**32-1; None does not seed.
@@ -195,37 +195,23 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         """Decorate ``function``: each call runs in a separate block.
 
         Raises:
-            TypeError: ``function`` is a generator function, whose body runs after the call, or a
-                class, which would no longer be one.
+            TypeError: ``function`` is a generator or async function, whose body runs after the
+                call, or a class, which would no longer be one.
         """
-        if inspect.isclass(function):
-            msg = f"{function.__qualname__} is a class: decorate its methods"
-            raise TypeError(msg)
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        kinds = inspect.isgeneratorfunction, inspect.isasyncgenfunction, inspect.iscoroutinefunction
+        if inspect.isclass(function) or any(is_kind(function) for is_kind in kinds):
             name = getattr(function, "__qualname__", function)
             raise TypeError(
-                f"{name} is a generator function: its body runs after the call that this would"
+                f"{name} is a class, or a function whose body runs after the call that this would"
                 " make deterministic. Use `with its.deterministic():` inside it"
             )
         home = getattr(inspect.unwrap(function), "__code__", None)
 
-        def block() -> deterministic:
-            made = deterministic(self.seed, warn=self.warn, isolate=self.isolate, cudnn=self.cudnn)
-            made.pick = innermost_in(home.co_filename) if home else None
-            return made
-
-        if inspect.iscoroutinefunction(function):
-
-            @functools.wraps(function)
-            async def awaited(*args: Any, **kwargs: Any) -> Any:  # those of the function
-                with block():
-                    return await function(*args, **kwargs)
-
-            return awaited  # type: ignore[return-value]
-
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:  # those of the function
-            with block():
+            made = deterministic(self.seed, warn=self.warn, isolate=self.isolate, cudnn=self.cudnn)
+            made.pick = innermost_in(home.co_filename) if home else None
+            with made:
                 return function(*args, **kwargs)
 
         return called  # type: ignore[return-value]

@@ -12,24 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism import library_readers as readers
-from ipytorchseed.determinism import library_setters as setters
+from ipytorchseed.determinism import number_settings as numbers
+from ipytorchseed.determinism import picture_settings as pictures
+from ipytorchseed.determinism import process_settings as process
 from ipytorchseed.determinism.flag import Flag
-from ipytorchseed.determinism.library_calls import Call, known_calls
-from ipytorchseed.determinism.library_setters import (
+from ipytorchseed.determinism.kept import (
     Undo,
     keep_attributes,
     keep_contents,
+    plain_values,
+    read_attributes,
     write_each,
 )
+from ipytorchseed.determinism.library_calls import Call, known_calls
 from ipytorchseed.rng.table import entry_points, load_each
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# What a setting affects: results, their text, figures, errors, permissions of new files, times.
+# What a setting affects: results, their text, figures, errors, times.
 NUMBERS, TEXT, FIGURES = "numbers", "text", "figures"
-ERRORS, RIGHTS, LOCAL_TIMES = "errors", "the rights of files", "local times"
+ERRORS, LOCAL_TIMES = "errors", "local times"
 
 
 class Setting(Struct, frozen=True):
@@ -38,7 +41,7 @@ class Setting(Struct, frozen=True):
     Attributes:
         name: The function or object that sets or contains it, by its public name.
         package: It affects only cells that use this package; "" for all cells.
-        acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS``, ``RIGHTS`` or ``LOCAL_TIMES``.
+        acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS`` or ``LOCAL_TIMES``.
         read: Returns its value as JSON values, given the package's module.
         restore: The call that sets it, with ``{}`` for its value, or for keyword arguments if it
             has several values; or one call for each of several values, with ``{name}`` and
@@ -148,19 +151,15 @@ _OF_JAX = (
 )  # fmt: skip
 
 
-def _keep_sklearn(sklearn: Any) -> Undo:
-    return partial(sklearn.set_config, **sklearn.get_config())
-
-
 def _hooks(module: str, source: str) -> Setting:
     """Return the row for the hooks of all modules, or of all optimizers."""
     return Setting(
         f"{module}.hooks",
         "torch",
         NUMBERS,
-        partial(readers.read_hooks, module),
-        write=partial(setters.remove_hooks, module),
-        keep=lambda _: setters.keep_hooks(module),
+        partial(numbers.read_hooks, module),
+        write=partial(numbers.remove_hooks, module),
+        keep=lambda _: numbers.keep_hooks(module),
         fits=_is_empty,
         source=source,
     )
@@ -171,61 +170,58 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("calendar.setfirstweekday", "calendar", NUMBERS,
             lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})",
             source=f"{_PYTHON}calendar.html#calendar.setfirstweekday"),
-    Setting("csv.register_dialect", "csv", NUMBERS, readers.read_dialects,
-            write=setters.write_dialects,
-            source=f"{_PYTHON}csv.html#csv.register_dialect"),
     Setting("decimal.getcontext", "decimal", NUMBERS,
-            lambda decimal: readers.read_attributes(
-                ("prec", "rounding", "Emin", "Emax"), decimal.getcontext()
+            lambda decimal: read_attributes(
+                process.OF_DECIMAL[:4], decimal.getcontext()
             ),
             "decimal.getcontext().{name} = {value}",
             write=lambda decimal, values: write_each(
                 partial(setattr, decimal.getcontext()), values
             ),
-            keep=setters.keep_decimal,
+            keep=process.keep_decimal,
             source=f"{_PYTHON}decimal.html#decimal.getcontext"),
     Setting("mpmath.mp.prec", "mpmath", NUMBERS, lambda mpmath: mpmath.mp.prec,
             "mpmath.mp.prec = {}", source="https://mpmath.org/doc/current/contexts.html"),
-    Setting("sys.argv", "argparse", NUMBERS, readers.read_arguments, "sys.argv = {}", _PARSE,
+    Setting("sys.argv", "argparse", NUMBERS, process.read_arguments, "sys.argv = {}", _PARSE,
             keep=lambda _: keep_attributes(sys, "argv"), source=f"{_PYTHON}sys.html#sys.argv"),
-    Setting("sklearn.set_config", "sklearn", NUMBERS, partial(readers.read_sklearn, shown=False),
-            "sklearn.set_config({})", keep=_keep_sklearn, source=_SKLEARN,
+    Setting("sklearn.set_config", "sklearn", NUMBERS, partial(numbers.read_sklearn, shown=False),
+            "sklearn.set_config({})", source=_SKLEARN,
             why="Estimators check, split and return data as these options say."),
     Setting("sklearn.set_config.display", "sklearn", TEXT,
-            partial(readers.read_sklearn, shown=True), "sklearn.set_config({})",
-            keep=_keep_sklearn, source=_SKLEARN),
-    Setting("threadpoolctl.threadpool_limits", "threadpoolctl", NUMBERS, readers.read_blas,
-            "threadpoolctl.threadpool_limits({}, 'blas')", _CALL_BLAS, write=setters.write_blas,
+            partial(numbers.read_sklearn, shown=True), "sklearn.set_config({})",
+            source=_SKLEARN),
+    Setting("threadpoolctl.threadpool_limits", "threadpoolctl", NUMBERS, numbers.read_blas,
+            "threadpoolctl.threadpool_limits({}, 'blas')", _CALL_BLAS, write=numbers.write_blas,
             fits=_is_number, source="https://github.com/joblib/threadpoolctl",
             why="Matrix products of numpy and scipy are split among this many threads; another"
             " number rounds differently."),
     Setting("jax.config", "jax", NUMBERS,
-            lambda jax: readers.read_attributes(_OF_JAX, jax.config),
+            lambda jax: read_attributes(_OF_JAX, jax.config),
             "jax.config.update('{name}', {value})",
             write=lambda jax, values: write_each(jax.config.update, values), source="https://docs.jax.dev/en/latest/config_options.html",
             why="JAX computes and draws random numbers in this precision and by this method."),
-    Setting("keras.config", "keras", NUMBERS, readers.read_keras,
-            "keras.config.set_{name}({value})", write=setters.write_keras,
+    Setting("keras.config", "keras", NUMBERS, numbers.read_keras,
+            "keras.config.set_{name}({value})", write=numbers.write_keras,
             source="https://keras.io/api/utils/config_utils/",
             why="New layers of Keras compute on this backend and in this precision."),
-    Setting("keras.utils.clear_session", "keras", TEXT, readers.read_keras_names,
-            write=setters.write_keras_names, source="https://keras.io/api/utils/config_utils/"),
-    Setting("pyro.get_param_store", "pyro", NUMBERS, readers.read_pyro, keep=setters.keep_pyro,
+    Setting("keras.utils.clear_session", "keras", TEXT, numbers.read_keras_names,
+            write=numbers.write_keras_names, source="https://keras.io/api/utils/config_utils/"),
+    Setting("pyro.get_param_store", "pyro", NUMBERS, numbers.read_pyro, keep=numbers.keep_pyro,
             fits=_is_never, digests="pyro's parameter store",
             source="https://docs.pyro.ai/en/stable/parameters.html"),
-    Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, readers.read_accelerator,
+    Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, numbers.read_accelerator,
             write=lambda accelerate, _: accelerate.state.AcceleratorState._shared_state.clear(),  # noqa: SLF001 -- as read
             keep=lambda accelerate: keep_attributes(
                 accelerate.state.AcceleratorState, "_shared_state"
             ),
             fits=_is_empty,
             source="https://huggingface.co/docs/accelerate/package_reference/state"),
-    Setting("mlflow.active_run", "mlflow.tracking.fluent", ERRORS, readers.read_mlflow,
+    Setting("mlflow.active_run", "mlflow.tracking.fluent", ERRORS, numbers.read_mlflow,
             through=frozenset({"mlflow"}), fits=_is_never,
             keep=lambda fluent: keep_contents(fluent._active_run_stack.get()),  # noqa: SLF001 -- as read
             source="https://mlflow.org/docs/latest/api_reference/python_api/mlflow.html"),
     Setting("torch._dynamo.config", "torch._dynamo.config", NUMBERS,
-            partial(readers.read_attributes,
+            partial(read_attributes,
                     ("assume_static_by_default", "recompile_limit", "suppress_errors")),
             through=frozenset({"torch"}),
             write=lambda config, values: write_each(partial(setattr, config), values),
@@ -242,62 +238,58 @@ SETTINGS: tuple[Setting, ...] = (
             source=f"{_TORCH}generated/torch.set_flush_denormal.html",
             why="Numbers near zero are replaced by 0 on CPU."),
     Setting("torch.autograd.set_detect_anomaly", "torch", ERRORS,
-            lambda torch: torch.is_anomaly_enabled(), "torch.autograd.set_detect_anomaly({})",
-            keep=lambda torch: partial(
-                torch.autograd.set_detect_anomaly,
-                torch.is_anomaly_enabled(),
-                torch.is_anomaly_check_nan_enabled(),
-            ),
+            lambda torch: {
+                "mode": torch.is_anomaly_enabled(),
+                "check_nan": torch.is_anomaly_check_nan_enabled(),
+            },
+            "torch.autograd.set_detect_anomaly({})",
             source=f"{_TORCH}autograd.html#anomaly-detection"),
     Setting("numpy.set_printoptions", "numpy", TEXT,
-            lambda numpy: readers.plain_values(numpy.get_printoptions()),
+            lambda numpy: plain_values(numpy.get_printoptions()),
             "numpy.set_printoptions({})",
             keep=lambda numpy: partial(numpy.set_printoptions, **numpy.get_printoptions()),
             source=f"{_NUMPY}set_printoptions.html"),
     Setting("torch.set_printoptions", "torch", TEXT,
-            lambda torch: readers.plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
+            lambda torch: plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             "torch.set_printoptions({})",
             keep=lambda torch: keep_contents(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             source=f"{_TORCH}generated/torch.set_printoptions.html"),
-    Setting("pandas.options.display", "pandas", TEXT, readers.read_pandas_display,
-            write=partial(setters.write_pandas, group="display."), keep=setters.keep_pandas,
+    Setting("pandas.options.display", "pandas", TEXT, partial(numbers.read_pandas, shown=True),
+            write=numbers.write_pandas, keep=numbers.keep_pandas,
             source=_PANDAS),
-    Setting("pandas.options", "pandas", NUMBERS, readers.read_pandas, write=setters.write_pandas,
-            keep=setters.keep_pandas, source=_PANDAS,
+    Setting("pandas.options", "pandas", NUMBERS, partial(numbers.read_pandas, shown=False),
+            write=numbers.write_pandas, keep=numbers.keep_pandas, source=_PANDAS,
             why="Tables are computed with these libraries and types."),
-    Setting("polars.Config", "polars", TEXT, partial(readers.read_variables, _POLARS_SHOWS),
-            write=partial(setters.write_variables, _POLARS_SHOWS),
+    Setting("polars.Config", "polars", TEXT, partial(process.read_variables, _POLARS_SHOWS),
+            write=partial(process.write_variables, _POLARS_SHOWS),
             source=_POLARS),
     Setting("polars.Config.engine", "polars", NUMBERS,
-            partial(readers.read_variables, _POLARS_SPLITS),
-            write=partial(setters.write_variables, _POLARS_SPLITS), source=_POLARS,
+            partial(process.read_variables, _POLARS_SPLITS),
+            write=partial(process.write_variables, _POLARS_SPLITS), source=_POLARS,
             why="Polars splits its work so, which affects the order of rows and sums."),
-    Setting("matplotlib.rcParams", "matplotlib", FIGURES, readers.read_rc, through=_DRAWS,
-            write=setters.write_rc, keep=setters.keep_rc,
+    Setting("matplotlib.rcParams", "matplotlib", FIGURES, pictures.read_rc, through=_DRAWS,
+            write=pictures.write_rc, keep=pictures.keep_rc,
             source="https://matplotlib.org/stable/users/explain/customizing.html"),
-    Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, readers.read_figures,
+    Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, pictures.read_figures,
             through=_DRAWS | {"matplotlib"},
             write=lambda pyplot, _: pyplot._pylab_helpers.Gcf.figs.clear(),  # noqa: SLF001 -- restored later
-            keep=setters.keep_figures, fits=_is_empty, source=_PYPLOT),
-    Setting("InlineBackend", "matplotlib_inline.config", FIGURES, readers.read_inline,
-            through=_DRAWS | {"matplotlib"}, write=setters.write_inline,
+            keep=pictures.keep_figures, fits=_is_empty, source=_PYPLOT),
+    Setting("InlineBackend", "matplotlib_inline.config", FIGURES, pictures.read_inline,
+            through=_DRAWS | {"matplotlib"}, write=pictures.write_inline,
             source="https://github.com/ipython/matplotlib-inline"),
-    Setting("IPython.display_formatter", "", TEXT, readers.read_formatter,
-            write=setters.write_formatter, keep=setters.keep_formatter,
+    Setting("IPython.display_formatter", "", TEXT, process.read_formatter,
+            write=process.write_formatter, keep=process.keep_formatter,
             source=_IPYTHON),
     Setting("locale.setlocale", "locale", TEXT, lambda locale: locale.setlocale(locale.LC_ALL),
             "locale.setlocale(locale.LC_ALL, {})", source=f"{_PYTHON}locale.html#locale.setlocale"),
-    Setting("logging.levels", "logging", TEXT, readers.read_logs,
-            write=setters.write_logs, keep=setters.keep_logs, source=f"{_PYTHON}logging.html"),
-    Setting("time.tzname", "", LOCAL_TIMES, readers.read_time_zone, write=setters.write_time_zone,
+    Setting("logging.levels", "logging", TEXT, process.read_logs,
+            write=process.write_logs, keep=process.keep_logs, source=f"{_PYTHON}logging.html"),
+    Setting("time.tzname", "", LOCAL_TIMES, process.read_time_zone, write=process.write_time_zone,
             source=f"{_PYTHON}time.html#time.tzset"),
-    Setting("os.umask", "os", RIGHTS, readers.read_umask,
-            write=lambda _, digits: os.umask(int(digits, 8)),
-            source=f"{_PYTHON}os.html#os.umask"),
     Setting("numpy.seterr", "numpy", ERRORS, lambda numpy: numpy.geterr(), "numpy.seterr({})",
             source=f"{_NUMPY}seterr.html"),
-    Setting("warnings.filters", "", ERRORS, readers.read_warnings,
-            write=setters.write_warnings,
+    Setting("warnings.filters", "", ERRORS, process.read_warnings,
+            write=process.write_warnings,
             keep=lambda _: keep_attributes(warnings, "filters", "showwarning"),
             source=f"{_PYTHON}warnings.html"),
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
@@ -305,6 +297,7 @@ SETTINGS: tuple[Setting, ...] = (
 )  # fmt: skip
 
 BY_NAME = {setting.name: setting for setting in SETTINGS}
+
 
 # The group of entry points for rows of libraries.
 ENTRY_POINTS = "ipytorchseed.libraries"

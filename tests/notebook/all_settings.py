@@ -9,7 +9,7 @@ from ipytorchseed.determinism.libraries import SETTINGS, restore_libraries
 from ipytorchseed.determinism.table import FLAGS
 
 IMPORTS = """
-import calendar, csv, decimal, locale, logging, os, random, sys, time, warnings, argparse
+import calendar, decimal, locale, logging, os, random, sys, time, warnings, argparse
 import mpmath, numpy, pandas, polars, sklearn, threadpoolctl, torch, torch._inductor.config
 import torch._dynamo.config
 import matplotlib.pyplot as plt, matplotlib_inline.config
@@ -79,7 +79,6 @@ CHANGES = {
         "torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(True)"
     ),
     "calendar.setfirstweekday": "calendar.setfirstweekday(6)",
-    "csv.register_dialect": "csv.register_dialect('mine', delimiter=';')",
     "decimal.getcontext": "decimal.getcontext().prec = 5",
     "mpmath.mp.prec": "mpmath.mp.prec = 99",
     "threadpoolctl.threadpool_limits": "threadpoolctl.threadpool_limits(1, 'blas')",
@@ -111,7 +110,6 @@ CHANGES = {
         "logging.getLogger('mine').setLevel(10); logging.root.addHandler(logging.NullHandler())"
     ),
     "time.tzname": "os.environ['TZ'] = 'Asia/Tokyo'; time.tzset()",
-    "os.umask": "os.umask(0o077)",
     "numpy.seterr": "numpy.seterr(all='ignore')",
     "sys.setrecursionlimit": "sys.setrecursionlimit(4321)",
     "warnings.filters": "warnings.simplefilter('error')",

@@ -38,8 +38,8 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
         if evidence.against.outputs.error != evidence.run.outputs.error
         else set()
     )
-    alone = {libraries.RIGHTS}  # how numbers are shown: other causes explain their change
-    alone |= {libraries.TEXT, libraries.LOCAL_TIMES} if _shows_other_text(evidence) else set()
+    # How numbers are shown: other causes explain their change.
+    alone = {libraries.TEXT, libraries.LOCAL_TIMES} if _shows_other_text(evidence) else set()
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue

@@ -1,0 +1,209 @@
+"""Settings of libraries for numbers; functions as in ``process_settings``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+from xxhash import xxh3_64_hexdigest
+
+from ipytorchseed.determinism.flag import PLAIN
+from ipytorchseed.determinism.kept import Undo, keep_attributes, keep_contents, plain_values
+
+
+def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
+    """Return scikit-learn's settings: those for showing estimators, or the others."""
+    config = plain_values(package.get_config())
+    names = {"display", "print_changed_only"}
+    return {name: value for name, value in config.items() if (name in names) is shown}
+
+
+def pandas_options(pandas: Any) -> dict[str, Any]:
+    """Return all options of pandas by name."""
+    found: dict[str, Any] = {}
+    groups = [("", pandas._config.config._global_config)]  # noqa: SLF001 -- access by name may warn
+    for prefix, group in groups:
+        for name, value in group.items():
+            if type(value) is dict:
+                groups.append((f"{prefix}{name}.", value))
+            else:
+                found[prefix + name] = value
+    return found
+
+
+# Options of pandas that affect results and the dtypes of columns.
+_COMPUTES = frozenset({
+    "compute.use_bottleneck", "compute.use_numba", "compute.use_numexpr",
+    "future.distinguish_nan_and_na", "future.infer_string", "future.no_silent_downcasting",
+    "future.python_scalars", "mode.copy_on_write", "mode.string_storage",
+})  # fmt: skip
+
+
+def read_pandas(pandas: Any, *, shown: bool) -> dict[str, Any]:
+    """Return the options by which pandas shows tables, or those by which it computes."""
+    return plain_values(
+        {
+            name: value
+            for name, value in pandas_options(pandas).items()
+            if (name.startswith("display.") if shown else name in _COMPUTES)
+        }
+    )
+
+
+def keep_pandas(pandas: Any) -> Undo:
+    """Keep all options."""
+    return partial(write_pandas, pandas, pandas_options(pandas))
+
+
+def write_pandas(pandas: Any, values: Mapping[str, Any]) -> None:
+    """Set those options that differ from recorded or kept values."""
+    now = pandas_options(pandas)
+    for name, value in values.items():
+        held = now.get(name)
+        if held is not value and (held if type(held) in PLAIN else str(held)) != value:
+            with suppress(ValueError):  # a function, recorded as text
+                pandas.set_option(name, value)
+
+
+# The packages loaded at the last search for BLAS libraries, and its result. A search takes 2 ms.
+_blas: tuple[tuple[bool, ...], list[Any]] = (), []
+
+
+def blas_libraries(threadpoolctl: Any) -> list[Any]:
+    """Return threadpoolctl's controllers of the loaded BLAS libraries."""
+    global _blas  # noqa: PLW0603 -- libraries belong to the process, and are never unloaded
+    loaded = tuple(name in sys.modules for name in ("numpy", "scipy.linalg", "torch", "sklearn"))
+    if loaded != _blas[0]:
+        every = threadpoolctl.ThreadpoolController().lib_controllers
+        _blas = loaded, [each for each in every if each.user_api == "blas"]
+    return _blas[1]
+
+
+def read_blas(threadpoolctl: Any) -> int | str:
+    """Return the number of threads of BLAS, or text if its libraries differ."""
+    counts = [each.num_threads for each in blas_libraries(threadpoolctl)]
+    return counts[0] if len({*counts}) == 1 else ", ".join(map(str, counts))
+
+
+def write_blas(threadpoolctl: Any, count: int) -> None:
+    """Set the threads of every BLAS library."""
+    for each in blas_libraries(threadpoolctl):
+        each.set_num_threads(count)
+
+
+def read_accelerator(accelerate: Any) -> dict[str, Any]:
+    """Return the state that all ``Accelerator`` share; empty before the first."""
+    held = accelerate.state.AcceleratorState._shared_state  # noqa: SLF001 -- asking makes it
+    names = "_mixed_precision", "device", "distributed_type", "num_processes"
+    return plain_values({name.lstrip("_"): held[name] for name in names if name in held})
+
+
+def read_mlflow(fluent: Any) -> list[str]:
+    """Return the ids of the runs that are active in this thread."""
+    return [str(run.info.run_id) for run in fluent._active_run_stack.get()]  # noqa: SLF001 -- the public function asks the server
+
+
+def read_pyro(pyro: Any) -> dict[str, str]:
+    """Return digests of Pyro's parameters, which may be in no variable."""
+    held = [*pyro.get_param_store()._params.items()]  # noqa: SLF001 -- as they are stored
+    return {name: _digest(value) for name, value in held}
+
+
+def _digest(tensor: Any) -> str:
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return xxh3_64_hexdigest(flat.view(sys.modules["torch"].uint8).numpy())
+
+
+def keep_pyro(pyro: Any) -> Undo:
+    """Keep the parameters: the names and the numbers."""
+    store = pyro.get_param_store()
+    undos = [keep_contents(each) for each in vars(store).values() if type(each) is dict]
+    numbers = [(each, each.detach().clone()) for each in store._params.values()]  # noqa: SLF001 -- as read
+
+    def undo() -> None:
+        for restore in undos:
+            restore()
+        for tensor, before in numbers:
+            if not tensor.detach().equal(before):
+                tensor.detach().copy_(before)
+
+    return undo
+
+
+_OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
+
+
+def read_keras(keras: Any) -> dict[str, Any]:
+    """Return the dtypes and constants that Keras uses for new layers, and its backend."""
+    told = {name: getattr(keras.config, name)() for name in _OF_KERAS}
+    state = sys.modules.get("keras.src.backend.common.global_state")
+    policy = getattr(getattr(state, "GLOBAL_STATE_TRACKER", None), "dtype_policy", None)
+    return {**told, "dtype_policy": told["floatx"] if policy is None else policy.name}
+
+
+def write_keras(keras: Any, values: Mapping[str, Any]) -> None:
+    """Set the dtypes and constants of Keras; the backend cannot be changed."""
+    now = read_keras(keras)
+    for name, value in values.items():
+        if name != "backend" and now.get(name) != value:
+            getattr(keras.config, f"set_{name}")(value)
+
+
+def keras_names() -> dict[str, int]:
+    """Return how many objects of each name Keras has named, as it counts them."""
+    state = sys.modules["keras.src.backend.common.global_state"]
+    found: dict[str, int] = state.GLOBAL_STATE_TRACKER.__dict__.get("object_name_uids", {})
+    return found
+
+
+def read_keras_names(_: object) -> dict[str, int]:
+    """Return the counters by which Keras names layers that have no name."""
+    return {f"names of {name}": count for name, count in keras_names().items()}
+
+
+def write_keras_names(_: object, values: Mapping[str, int]) -> None:
+    """Set the counters by which Keras names layers."""
+    held = keras_names()
+    held.clear()
+    held.update({name.removeprefix("names of "): count for name, count in values.items()})
+
+
+# torch's dictionaries of hooks for all modules and optimizers, and what registers them.
+_HOOKS = {
+    "_global_forward_hooks": "register_module_forward_hook",
+    "_global_forward_pre_hooks": "register_module_forward_pre_hook",
+    "_global_backward_hooks": "register_module_full_backward_hook",
+    "_global_backward_pre_hooks": "register_module_full_backward_pre_hook",
+    "_global_optimizer_pre_hooks": "register_optimizer_step_pre_hook",
+    "_global_optimizer_post_hooks": "register_optimizer_step_post_hook",
+}
+
+
+def read_hooks(module: str, _: object) -> dict[str, Any]:
+    """Return the names of hooks in a module, by the function that registers them."""
+    held = vars(sys.modules[module])
+    return {
+        how: ", ".join(
+            hook.__name__ if type(hook) is FunctionType else "a hook"  # no code of the user's runs
+            for hook in [*held[name].values()]
+        )
+        for name, how in _HOOKS.items()
+        if held.get(name)
+    }
+
+
+def keep_hooks(module: str) -> Undo:
+    """Keep the hooks that a module of torch has for all modules or optimizers."""
+    owner = sys.modules[module]
+    return keep_attributes(owner, *(name for name in vars(owner) if name.startswith("_global_")))
+
+
+def remove_hooks(module: str, *_: object) -> None:
+    """Remove these hooks; none can be created from its name."""
+    for name, held in vars(sys.modules[module]).items():
+        if name.startswith("_global_") and hasattr(held, "clear"):
+            held.clear()

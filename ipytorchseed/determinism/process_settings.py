@@ -1,0 +1,179 @@
+"""Settings of the standard library and of IPython: read, kept and set.
+
+A ``read_...`` function returns JSON values, and runs no code of the user. A ``keep_...`` function
+returns a function that restores the present setting exactly, including objects. A ``write_...``
+function sets JSON values.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+import time
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from ipytorchseed.determinism.kept import (
+    Undo,
+    keep_attributes,
+    keep_contents,
+    plain_values,
+    write_each,
+)
+
+# Attributes of a context of decimal. The first four are recorded.
+OF_DECIMAL = "prec", "rounding", "Emin", "Emax", "capitals", "clamp", "flags", "traps"
+
+
+def keep_decimal(decimal: Any) -> Undo:
+    """Keep the context of this thread: the object and its content."""
+    context, kept = decimal.getcontext(), decimal.getcontext().copy()
+
+    def undo() -> None:
+        decimal.setcontext(context)
+        write_each(partial(setattr, context), {name: getattr(kept, name) for name in OF_DECIMAL})
+
+    return undo
+
+
+def loggers(logging: Any) -> dict[str, Any]:
+    """Return the loggers by name."""
+    known = {"root": logging.root, **dict.copy(logging.root.manager.loggerDict)}
+    return {name: each for name, each in known.items() if isinstance(each, logging.Logger)}
+
+
+def read_logs(logging: Any) -> dict[str, Any]:
+    """Return the level and handlers of each logger that has some."""
+    told = {
+        name: ", ".join(
+            [logging.getLevelName(log.level)] * bool(log.level)
+            + [type(each).__name__ for each in log.handlers]
+        )
+        for name, log in loggers(logging).items()
+        if log.level or log.handlers
+    }
+    return {**told, "disable": logging.root.manager.disable}
+
+
+def keep_logs(logging: Any) -> Undo:
+    """Keep the level, handlers and switches of each logger."""
+    names = "level", "handlers", "propagate", "disabled"
+    known, disable = loggers(logging), logging.root.manager.disable
+    undos = [keep_attributes(each, *names) for each in known.values()]
+
+    def undo() -> None:
+        for name, each in loggers(logging).items():
+            if name not in known:
+                new: Any = 0, [], True, False
+                write_each(partial(setattr, each), dict(zip(names, new, strict=True)))
+        for restore in undos:
+            restore()
+        logging.disable(disable)  # also clears what loggers cache of the levels
+
+    return undo
+
+
+def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
+    """Set the levels, and remove other handlers; none can be created from its name."""
+    logging.disable(values["disable"])
+    for name, logger in loggers(logging).items():
+        told = str(values.get(name, "")).split(", ")
+        level = logging.getLevelName(told[0])
+        logger.setLevel(level if type(level) is int else logging.NOTSET)
+        kept = []
+        for handler in logger.handlers:
+            if type(handler).__name__ in told:
+                told.remove(type(handler).__name__)
+                kept.append(handler)
+        logger.handlers[:] = kept
+
+
+def read_time_zone(_: object) -> dict[str, str]:
+    """Return ``TZ`` if it is set, and the names of the present time zone."""
+    told = {"tzname": " ".join(time.tzname)}
+    return {**told, "TZ": os.environ["TZ"]} if "TZ" in os.environ else told
+
+
+def write_time_zone(_: object, value: Mapping[str, str]) -> None:
+    """Set the time zone through ``TZ``."""
+    if "TZ" in value:
+        os.environ["TZ"] = value["TZ"]
+    else:
+        os.environ.pop("TZ", None)
+    time.tzset()
+
+
+def read_arguments(_: object) -> list[str]:
+    """Return the arguments of the process, without a kernel's connection file."""
+    given = [*sys.argv] if type(sys.argv) is list else []
+    own = any("ipykernel" in each or "kernel-" in each for each in given if type(each) is str)
+    return [] if own else [each for each in given if type(each) is str]
+
+
+def read_warnings(_: object) -> dict[str, str]:
+    """Return the classes of warnings that are raised as errors."""
+    raised = (each for each in warnings.filters if each[0] == "error")
+    return {getattr(each[2], "__name__", str(each[2])): "raised" for each in raised}
+
+
+def write_warnings(_: object, values: Mapping[str, str]) -> None:
+    """Raise these classes of warnings as errors, and no others."""
+    filters: Any = warnings.filters
+    there = {getattr(each[2], "__name__", ""): each for each in filters if each[0] == "error"}
+    gone = {id(there[name][2]) for name in there.keys() - values.keys()}
+    filters[:] = [each for each in filters if each[0] != "error" or id(each[2]) not in gone]
+    for name in values.keys() - there.keys():
+        warnings.simplefilter("error", getattr(builtins, name))
+
+
+FORMATS = ("float_format", "max_seq_length", "max_width", "pprint")
+
+
+def _shell() -> Any:
+    return sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001 -- no code of the user's runs
+
+
+def formatter_traits() -> dict[str, Any] | None:
+    """Return what the formatter of results holds; None before the first result."""
+    made = _shell().display_formatter._trait_values.get("formatters")  # noqa: SLF001 -- asking makes them
+    return None if made is None else made["text/plain"]._trait_values  # noqa: SLF001 -- as above
+
+
+def read_formatter(_: object) -> dict[str, Any]:
+    """Return the format of results, which ``%precision`` and ``%pprint`` set."""
+    values = formatter_traits()
+    if values is None:
+        kind = sys.modules["IPython.core.formatters"].PlainTextFormatter
+        values = {name: getattr(kind, name).default_value for name in FORMATS}
+        values |= _shell().config.get("PlainTextFormatter", {})
+    return plain_values({name: values.get(name) for name in FORMATS})
+
+
+def keep_formatter(_: object) -> Undo | None:
+    """Keep the format of results exactly; None before the formatter exists."""
+    held = formatter_traits()
+    return None if held is None else keep_contents(held)
+
+
+def write_formatter(_: object, values: Mapping[str, Any]) -> None:
+    """Set the format of results."""
+    shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001
+    formatter = shell.display_formatter.formatters["text/plain"]
+    for name in FORMATS:
+        if values.get(name) is not None:
+            setattr(formatter, name, values[name])
+
+
+def read_variables(prefixes: tuple[str, ...], _: object) -> dict[str, str]:
+    """Return the environment variables with these prefixes."""
+    return {name: value for name, value in os.environ.items() if name.startswith(prefixes)}
+
+
+def write_variables(prefixes: tuple[str, ...], _: object, values: Mapping[str, str]) -> None:
+    """Set the environment variables of a record, and unset others with these prefixes."""
+    for name in [each for each in os.environ if each.startswith(prefixes) and each not in values]:
+        del os.environ[name]
+    os.environ.update(values)

@@ -264,7 +264,7 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(_takes_seed, name_seed),
     Remedy(_uses_torch, _use_deterministic),
     Remedy(_uses_torch, _use_one_thread),
-    Remedy(_is("file"), _remove_file),
+    Remedy(lambda target: target.cause.kind == "file", _remove_file),
     Remedy(
         _is_not_ours,
         lambda _: iter(()),

@@ -12,7 +12,7 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.experiments import count_most
 from ipytorchseed.why.plan import Plan
 
-# Seconds that the cells may take together, by their recorded times.
+# Seconds that the cells may take together, by their recorded times without imports.
 SECONDS = 2.0
 
 # Seconds after which experiments are interrupted, if the cells take longer than recorded.
@@ -35,7 +35,7 @@ def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
         runs: The two runs.
         plan: The cells that would run again; the last one runs in each experiment.
     """
-    left = SECONDS - sum(step.run.seconds for step in plan.steps[:-1])
+    left = SECONDS - sum(step.run.seconds_again for step in plan.steps[:-1])
     longest = _seconds(runs)
     counts = itertools.takewhile(lambda n: count_most(n) * longest <= left, range(1, _MANY))
     return max(counts, default=0)
@@ -63,11 +63,11 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
             return f"{name} asks for input"
         if step.run.kernel != kernel:
             return f"In[{step.run.execution_count}] ran before the restart · %why --prove"
-    makers = [step.run.seconds for step in plan.steps[:-1]]
+    makers = [step.run.seconds_again for step in plan.steps[:-1]]
     seconds = sum(makers) + experiments * _seconds(runs)
     return f"it would take about {seconds:.0f} s · %why --prove" if seconds > SECONDS else ""
 
 
 def _seconds(runs: Sequence[Run]) -> float:
-    """Return the seconds that the slower of the runs took."""
-    return max(run.seconds for run in runs)
+    """Return the seconds that the slower of the runs takes again."""
+    return max(run.seconds_again for run in runs)

@@ -248,6 +248,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
         outside: What it did that outlives its variables.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
+        importing: The part of its seconds in which packages were imported.
         imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
@@ -282,6 +283,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     loaded: Mapping[str, FileRead] = {}
     outside: Outside = Outside()
     between: Mapping[str, tuple[str, str]] = {}
+    importing: float = 0.0
     imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
     nondeterministic_calls: Mapping[str, bool] = {}
@@ -305,6 +307,11 @@ class Run(Struct, frozen=True, omit_defaults=True):
     def replaced(self) -> list[str]:
         """What it reads of packages and the user put in the place of the original."""
         return [name for name, value in self.reads.items() if REPLACED in value.parts]
+
+    @property
+    def seconds_again(self) -> float:
+        """How long it takes to run again, when its packages are imported."""
+        return max(self.seconds - self.importing, 0.0)
 
     def lasts_at(self, moment: float) -> bool:
         """Return whether it was running at a moment, by a file's clock."""

@@ -195,8 +195,8 @@ class _Proof(Struct, eq=False):
             OSError: The working folder of one of the runs no longer exists.
         """
         until = math.inf if self.asked else time.monotonic() + DEADLINE
-        seconds = sum(step.run.seconds for step in experiments.plan.steps)
-        seconds += tested.run.seconds * count_most(len(experiments.trials))
+        seconds = sum(step.run.seconds_again for step in experiments.plan.steps)
+        seconds += tested.run.seconds_again * count_most(len(experiments.trials))
         silent = self.silent or seconds < _LONG
 
         def make(again: Run, begin: Callable[[], None]) -> None:

@@ -9,6 +9,7 @@ from types import FrameType
 from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.session.importing import ImportWatch
 
 # The most connections that are recorded for one run.
 _MOST = 16
@@ -33,10 +34,15 @@ class Connections:
     """Records the connections of the running cell.
 
     Connections of older threads do not count, unless they belong to a pool that runs user code.
-    Connections that packages open between processes of this machine do not count either.
+    Connections that packages open between processes of this machine do not count either, nor do
+    those that packages open while they are imported: a cell that runs again imports nothing.
+
+    Args:
+        imports: Knows whether a package is being imported.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, imports: ImportWatch) -> None:
+        self._imports = imports
         self._opened: dict[str, None] = {}
         self._hosts: dict[str, str] = {}
         self._others: frozenset[int | None] = frozenset()
@@ -64,7 +70,7 @@ class Connections:
             address: The address that the socket was given.
             frame: The code that calls the socket.
         """
-        if len(self._opened) >= _MOST:
+        if len(self._opened) >= _MOST or self._imports.inside:
             return
         unix = family == getattr(socket, "AF_UNIX", None)
         if unix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -31,6 +32,7 @@ class ImportWatch:
     Attributes:
         steps: For each source, its states before and after each import that advanced it.
         inside: Whether a package is being imported.
+        seconds: How long imports of packages took.
         own: The files of the user's own modules that were imported or reloaded, by module.
         may_draw: Whether an imported module may draw from numpy although the cell does not. This
             is assumed of all except torch, numpy, the standard library, and what our own commands
@@ -45,6 +47,7 @@ class ImportWatch:
         """Forget what was recorded."""
         self.steps: dict[str, list[tuple[str | None, str]]] = {}
         self.own: dict[str, str] = {}
+        self.seconds = 0.0
         self.may_draw = False
 
     def start(self) -> None:
@@ -99,10 +102,12 @@ class ImportWatch:
         """Run a module's code with its own loader, and record what that draws."""
         self.inside = True
         before = _states()
+        began = time.perf_counter()
         try:
             loader.exec_module(module)
         finally:
             self.inside = False
+            self.seconds += time.perf_counter() - began
             for name, state in _states().items():
                 if before.get(name) != state:
                     self.steps.setdefault(name, []).append((before.get(name), state))

@@ -383,6 +383,7 @@ class Session:
             outside=replace(
                 self.outside(), left=() if pending.effects.inert else self._leftovers.found()
             ),
+            importing=self._imports.seconds,
             imported=imported,
             code=self.code_of(pending.source),
             notes=(

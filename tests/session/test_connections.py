@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import importlib
 import multiprocessing.connection
 import socket
+import sys
 import threading
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +16,10 @@ from multiprocessing.connection import Client, Listener
 
 import pytest
 
+from ipytorchseed.introspection import ownership
 from ipytorchseed.session import hearing
 from ipytorchseed.session.files import FileWatch
+from ipytorchseed.session.importing import ImportWatch
 
 
 class Silent(BaseHTTPRequestHandler):
@@ -48,12 +52,15 @@ def heard():
     """Return a function that runs another like a cell, and returns its connections."""
 
     def hear(cell):
-        watch = FileWatch()
+        imports = ImportWatch()
+        watch = FileWatch(imports)
+        imports.start()
         watch.start()
         try:
             cell()
         finally:
             watch.stop()
+            imports.stop()
         return watch.connections.opened()
 
     return hear
@@ -169,3 +176,17 @@ def test_the_class_is_as_it_was_afterwards(heard):
         assert vars(socket.socket)["connect"] is mine
     finally:
         del socket.socket.connect
+
+
+def test_connections_of_imports_do_not_count(heard, port, tmp_path, monkeypatch):
+    """Packages that ask for updates when they are imported do so once."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    text = f"import socket\nsocket.create_connection(('127.0.0.1', {port})).close()"
+    (folder / "asking_package.py").write_text(text)
+    monkeypatch.syspath_prepend(folder)
+    importlib.invalidate_caches()
+    ownership.is_local_file.cache_clear()
+    assert not heard(lambda: importlib.import_module("asking_package"))
+    assert heard(lambda: exec(text, {"__name__": "__main__"}))  # noqa: S102
+    sys.modules.pop("asking_package")

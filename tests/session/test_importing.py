@@ -110,3 +110,14 @@ def test_a_failing_import_looks_as_ever(packages):
     told = "".join(traceback.format_tb(caught.tb))
     assert "failing_package.py" in told
     assert "importing.py" not in told.replace("test_importing.py", "")
+
+
+def test_the_time_of_imports_is_recorded(notebook, packages):
+    """A run of the same cell takes no such time again."""
+    (packages / "quiet_package.py").write_text("import time\ntime.sleep(0.1)")
+    cell = "import time\nimport quiet_package\ntime.sleep(0.01)"
+    first, second = notebook.run(cell), notebook.run(cell)
+    assert 0.1 <= first.importing < first.seconds
+    assert 0.01 <= first.seconds_again < 0.1
+    assert second.importing == 0.0
+    assert second.seconds_again == second.seconds

@@ -197,7 +197,7 @@ STEPS = {
     "policy makers": _policy("sum(makers) +", "0 +"),
     "policy experiments": _policy("experiments * _seconds", "_seconds"),
     "policy slower run": _policy(
-        "max(run.seconds for run in runs)", "runs[-1].seconds"
+        "max(run.seconds_again for run in runs)", "runs[-1].seconds_again"
     ),
     "proofs policy": _proofs(
         "if experiments.blocked or self.asked:", "if True:",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _io
 import os
 import socket
+import sqlite3
 import ssl
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from random import SystemRandom
 from types import ModuleType
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 from ipytorchseed.reads.shell import may_print_result, scripts_of
 from ipytorchseed.session.connections import Connections
@@ -44,6 +46,9 @@ class Listener(Protocol):
 
     def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
         """Record that a file is about to be opened, and whether that empties it."""
+
+    def opens_database(self, path: str) -> None:
+        """Record that a database of SQLite is about to be opened, which native code reads."""
 
     def changes(self, path: str) -> None:
         """Record that a file or folder is about to be replaced, renamed, cut or removed."""
@@ -87,6 +92,16 @@ def _open_descriptor(
 def tell_write(listener: Listener, file: object) -> None:
     """Report that a file is about to be overwritten."""
     listener.opens(absolute(file), reads=False, writes=True, truncates=True)
+
+
+def _open_database(
+    listener: Listener, database: object, *_: object, uri: object = False, **__: object
+) -> None:
+    name = os.fsdecode(database) if isinstance(database, bytes) else str(database)
+    if uri and name.startswith("file:"):
+        name = unquote(name.removeprefix("file:").partition("?")[0])
+    if name and not name.startswith(":"):  # in memory
+        listener.opens_database(absolute(name))
 
 
 def _change(listener: Listener, path: object, *_: object, dir_fd: object = None) -> None:
@@ -208,6 +223,7 @@ _calls: tuple[tuple[Function | None, Function], ...] = (
     (_io.open, _open),
     *((_of_system.get(name), tell) for name, tell in _told.items()),
     (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
+    (sqlite3.connect, _open_database),
     (socket.getaddrinfo, _resolve), (socket.gethostbyname, _resolve_one),
 )  # fmt: skip
 # The functions that this Python has, each with the function that reports its call.

@@ -87,7 +87,9 @@ class FileWatch:
         self._since: int | None = None
         self._printing: Callable[[], object] | None = None
         self._alone = True
-        self.connections = Connections()
+        self._databases: dict[str, Mark] = {}
+        self._contents: dict[str, tuple[Mark, FileRead | None]] = {}
+        self.connections = Connections(self._imports)
         self.clear()
 
     def clear(self) -> None:
@@ -113,6 +115,7 @@ class FileWatch:
         self._since = None if programs is None else time_ns()
         self._printing = programs
         self._hears = True
+        self._databases = {path: _mark_of_database(path) for path in self._databases}
         self.connections.start()
         hearing.start(self)
 
@@ -129,6 +132,13 @@ class FileWatch:
             self.changes(path)
         if truncates and path not in self.paths and len(self._made) < _MOST:
             self._made.add(path)
+
+    def opens_database(self, path: str) -> None:
+        """Record a database that is about to be opened; it stays open for later cells."""
+        if len(self._databases) < _MOST_LISTED:
+            self._databases.setdefault(path, _mark_of_database(path))
+        if path not in self.paths and len(self.paths) < _MOST:
+            self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
     def has_written(self, path: str) -> bool:
         """Return whether the cell has written, replaced or removed a file."""
@@ -225,14 +235,7 @@ class FileWatch:
             seconds: Time to spend; after it, files are only sampled.
             ours: The path of the ledger; files whose paths begin with it are left out.
         """
-        made = {*self._made, *self._written}
-        if self._named:
-            self._named = dict.fromkeys(self._find(), ()) | self._named
-        for path, mark in self._named.items():
-            if mark != mark_of(path):
-                self._written.setdefault(path, True)
-            elif mark and path not in made:
-                self.paths.setdefault(path, None)
+        self._compare_marks()
         users = [each for each in list(self.paths.items()) if _is_users(each[0], ours)]
         if not users:
             return ()
@@ -249,6 +252,27 @@ class FileWatch:
             if named is not None:
                 found.append(named)
         return tuple(found)
+
+    def _compare_marks(self) -> None:
+        """Record the files that native code read or wrote, by their marks."""
+        made = {*self._made, *self._written}
+        if self._named:
+            self._named = dict.fromkeys(self._find(), ()) | self._named
+        for path, mark in self._named.items():
+            if mark != mark_of(path):
+                self._written.setdefault(path, True)
+            elif mark and path not in made:
+                self.paths.setdefault(path, None)
+        for path, mark in self._databases.items():
+            now = _mark_of_database(path)
+            if mark != now:
+                self._written.setdefault(path, bool(mark))
+            known, before = self._contents.get(path, ((), None))
+            if mark != now and mark == known:  # an earlier cell opened it
+                self.paths.setdefault(path, before)
+            self._databases[path] = now
+            if known != now:
+                self._contents[path] = now, self._name(path, monotonic() + _IN_CELL)
 
     def written(self, ours: str) -> tuple[str, ...]:
         """Return the first few paths that were written, replaced or removed.
@@ -343,6 +367,11 @@ def _file_of(module: object) -> object:
         return None
     file = vars(module).get("__file__")
     return file if type(file) is str else None
+
+
+def _mark_of_database(path: str) -> Mark:
+    """Return the mark of a database, including the log that SQLite writes first."""
+    return mark_of(path) + mark_of(f"{path}-wal")
 
 
 def _is_users(path: str, ours: str | None = None) -> bool:

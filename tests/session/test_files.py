@@ -87,25 +87,51 @@ def test_a_file_that_the_run_deletes_is_named_by_what_it_held(notebook, folder):
     assert len(digests) == 1
 
 
-# Writes in native code, which are not reported.
+CONNECT = "import sqlite3\nwith sqlite3.connect('a.db') as c: c.execute({what!r})"
+
+# Writes in native code, which are not reported, and whether opening the file is.
 NATIVE = {
-    "sqlite": "import sqlite3\nwith sqlite3.connect('a.db') as c: c.execute({what!r})",
-    "safetensors": "import torch\nfrom safetensors.torch import save_file\n"
-    "save_file({{'t': torch.ones({what!r}.count('a'))}}, 'a.db')",
+    "sqlite": (CONNECT, True),
+    "safetensors": (
+        "import torch\nfrom safetensors.torch import save_file\n"
+        "save_file({{'t': torch.ones({what!r}.count('a'))}}, 'a.db')",
+        False,
+    ),
 }
 
 
-@pytest.mark.parametrize("cell", NATIVE.values(), ids=NATIVE)
-def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, cell):
+@pytest.mark.parametrize(("cell", "opens"), NATIVE.values(), ids=NATIVE)
+def test_a_file_that_native_code_writes_is_noted_by_its_name(notebook, folder, cell, opens):
     """It differs after the cell. If it does not, the cell may have read it."""
     make, change = "create table a (b)", "insert into a values (1)"
     path = str(folder / "a.db")
     made = notebook.run(cell.format(what=make))
-    assert (made.files, made.outside.wrote) == ((), (path,))
+    assert [each.size < 0 for each in made.files] == [True] * opens
     changed = notebook.run(cell.format(what=change))
-    assert (changed.files, changed.outside.wrote) == ((), (path,))
+    assert [each.size > 0 for each in changed.files] == [True] * opens
+    assert made.outside.wrote == changed.outside.wrote == (path,)
     read = notebook.run("import sqlite3\nn = 'a.db'")
     assert ([each.path for each in read.files], read.outside.wrote) == ([path], ())
+
+
+HIDDEN = "import sqlite3\nc = sqlite3.connect('a' + '.db')\nc.execute('create table a (b)')"
+
+
+def test_a_database_that_stays_open_is_noted_without_its_name(notebook, folder):
+    """Libraries keep connections, and make their paths from addresses."""
+    path = str(folder / "a.db")
+    assert notebook.run(HIDDEN).outside.wrote == (path,)
+    assert not notebook.run("n = c.execute('select * from a').fetchall()").outside.wrote
+    size = (folder / "a.db").stat().st_size
+    wrote = notebook.run("with c: c.execute('insert into a values (1)')")
+    assert wrote.outside.wrote == (path,)
+    assert [(each.path, each.size) for each in wrote.files] == [(path, size)]
+
+
+def test_a_database_in_memory_is_no_file(notebook):
+    """Neither is one whose address says so."""
+    run = notebook.run("import sqlite3\nfor n in ':memory:', '': sqlite3.connect(n).close()")
+    assert (run.files, run.outside.wrote) == ((), ())
 
 
 def test_a_file_that_vanished_otherwise_is_said_to_be_gone(notebook, folder):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.reads.actions import may_draw
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
 
@@ -13,6 +15,13 @@ _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environ
 # The ranks of variables that the cell names itself, and that it reaches through functions; of
 # models that the cell trains further, and of other objects that it changes, such as a counter.
 _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
+
+# The rank of a library's setting that another cell changed: few cells do that.
+_SET = 2
+
+# Orders within a rank: streams from which the cell's own code may draw come before settings, and
+# those before streams from which only a library draws. Libraries use Python's for names and ids.
+_DRAWN, _CHOSEN, _INSIDE, _INCIDENTAL = range(4)
 
 
 def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
@@ -24,10 +33,15 @@ def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
         evidence: The evidence.
         causes: What was found in it.
     """
-    return sorted(causes, key=lambda cause: (_tier(evidence, cause), -_latest(cause)))
+    return sorted(
+        causes,
+        key=lambda cause: (_tier(evidence, cause), _within(evidence, cause), -_latest(cause)),
+    )
 
 
 def _tier(evidence: Evidence, cause: Cause) -> int:
+    if _is_chosen(cause):
+        return _SET
     if cause.kind != "input":
         return _TIERS[cause.kind]
     if evidence.is_own(cause.blame):
@@ -38,6 +52,22 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
         if cause.name.partition(".")[0] in evidence.states.written(evidence.run).names
         else _REACHED
     )
+
+
+def _is_chosen(cause: Cause) -> bool:
+    """Return whether a cause is a setting of a library that a cell changed."""
+    return cause.kind == "flag" and cause.name in BY_NAME and bool(cause.blame)
+
+
+def _within(evidence: Evidence, cause: Cause) -> int:
+    """Return the order of a cause within its rank."""
+    if cause.kind != "rng":
+        return _CHOSEN if _is_chosen(cause) else _DRAWN
+    library = cause.name.partition(".")[0]
+    draws = any(may_draw(action, library) for action in evidence.run.actions)
+    if draws or cause.name in evidence.run.generators:
+        return _DRAWN
+    return _INCIDENTAL if library == "python" else _INSIDE
 
 
 def _latest(cause: Cause) -> int:

@@ -1,0 +1,47 @@
+"""The order of causes that no experiment has tested."""
+
+from __future__ import annotations
+
+import pytest
+
+from ipytorchseed.why.explain import explain
+from tests.render.explanations import States, number, run
+
+STATES = [{name: f"{name}{count}" for name in ("python", "numpy", "torch.cpu")} for count in (1, 2)]
+
+
+def order(*actions, settings=({}, {}), packages=("torch", "mlflow"), cell=""):
+    """Return the names of the causes of a cell that draws from three sources."""
+    given = {"actions": actions, "packages": packages}
+    first = run(
+        1, "y = f()", before=STATES[0], after=STATES[1], writes={"y": number(1.0)},
+        started=1.0, settings=settings[0], **given,
+    )  # fmt: skip
+    between = run(2, cell, started=2.0, settings=settings[0], actions=(cell,), packages=packages)
+    last = run(
+        3, "y = f()", before=STATES[1], after={name: f"{name}3" for name in STATES[0]},
+        writes={"y": number(2.0)}, started=3.0, settings=settings[1], **given,
+    )  # fmt: skip
+    runs = [first, between, last]
+    return [cause.name for cause in explain(last, first, runs[:2], States(runs)).causes]
+
+
+@pytest.mark.parametrize(
+    ("action", "first"),
+    [("torch.rand", "torch.cpu"), ("numpy.random.rand", "numpy"), ("random.random", "python")],
+)
+def test_what_the_code_draws_from_comes_first(action, first):
+    """Other sources are drawn from inside of libraries."""
+    assert order(action)[0] == first
+
+
+def test_pythons_stream_comes_last_if_only_libraries_draw():
+    """Many draw names and ids from it."""
+    assert order("mlflow.start_run")[-1] == "python"
+
+
+def test_a_setting_that_a_cell_changed_comes_before_what_libraries_draw():
+    """Few cells change one, and most runs draw."""
+    settings = {"mlflow.active_run": []}, {"mlflow.active_run": ["a"]}
+    names = order("mlflow.start_run", settings=settings, cell="mlflow.start_run")
+    assert names[0] == "mlflow.active_run"

@@ -9,9 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import base_of, dotted_name, nodes_in, parse_text
+
+_CATCHES = (ast.Try, ast.TryStar)
 
 _COMMANDS = lazy_pattern(r"^[ \t]*[%!].*$", re.MULTILINE)
 
@@ -37,6 +40,8 @@ class Call(Struct, frozen=True):
             ``Variable`` or ``UNKNOWN``. None if they cannot be listed.
         takes: Variables among its arguments.
         made: Variables and attributes that its statement sets.
+        is_statement: Whether it is a statement by itself.
+        is_last: Whether it is the last statement.
     """
 
     name: str
@@ -45,6 +50,8 @@ class Call(Struct, frozen=True):
     given: Mapping[str, Any] | None
     takes: frozenset[str]
     made: frozenset[str]
+    is_statement: bool = False
+    is_last: bool = False
 
 
 class Written(Struct, frozen=True):
@@ -54,11 +61,13 @@ class Written(Struct, frozen=True):
         calls: In the order of the text, those of its functions included.
         imports: The package that each imported name comes from.
         names: The names that it reads.
+        catches: Whether it catches errors, so that they may change its result.
     """
 
     calls: tuple[Call, ...] = ()
     imports: Mapping[str, str] = {}
     names: frozenset[str] = frozenset()
+    catches: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -74,11 +83,16 @@ def written(source: str) -> Written:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         made = frozenset(map(dotted_name, targets))
         inner = (node for node in nodes_in(statement) if isinstance(node, ast.Call))
-        calls += [_call(node, options, made) for node in inner]
+        for node in inner:
+            alone = isinstance(statement, ast.Expr) and node is statement.value
+            call = _call(node, options, made)
+            calls.append(replace(call, is_statement=alone, is_last=statement is tree.body[-1]))
     names = frozenset(
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     )
-    return Written(tuple(calls), dict(_imports(nodes)), names)
+    catches = any(isinstance(node, _CATCHES) for node in nodes)
+    catches |= any(call.tail == "suppress" for call in calls)
+    return Written(tuple(calls), dict(_imports(nodes)), names, catches)
 
 
 def _call(node: ast.Call, options: Mapping[str, Any], made: frozenset[str]) -> Call:

@@ -8,6 +8,7 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.calls import find_calls
 from ipytorchseed.why.finders.code import find_code
+from ipytorchseed.why.finders.effects import find_effects
 from ipytorchseed.why.finders.entropy import find_entropy, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
@@ -44,7 +45,10 @@ LAST_RESORT: tuple[Finder, ...] = (
     find_calls,
     find_unseen,
     find_places,
+    find_effects,
 )
 
 # Those that run only if no other cause was found.
-ONLY_ALONE = frozenset({find_forms, find_inherited, find_replaced_names, find_unseen, find_places})
+ONLY_ALONE = frozenset({
+    find_forms, find_inherited, find_replaced_names, find_unseen, find_places, find_effects,
+})  # fmt: skip

@@ -1,0 +1,50 @@
+"""Calls of other cells that may have set something in a library."""
+
+from __future__ import annotations
+
+import pytest
+
+from ipytorchseed.why.explain import explain
+from tests.render.explanations import States, number, run
+
+ASKED = "import modelzoo\ny = modelzoo.make().fused"
+
+
+def causes(between, *, packages=("modelzoo",), shown=None):
+    """Return the messages about a cell between two runs that differ."""
+    first = run(1, ASKED, writes={"y": number(1.0)}, packages=packages)
+    other = run(2, between, result=shown, packages=packages)
+    last = run(3, ASKED, writes={"y": number(2.0)}, packages=packages)
+    runs = [first, other, last]
+    said = explain(last, first, runs[:2], States(runs))
+    return [(cause.kind, cause.name, cause.message) for cause in said.causes]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["from modelzoo.config import use_fused\nuse_fused(False)", "modelzoo.use_fused(False)\nx = 1"],
+)
+def test_a_call_for_its_effect_is_named(cell):
+    """It comes last: only if nothing that is recorded changed."""
+    ((kind, name, message),) = causes(cell)
+    assert (kind, name) == ("flag", "modelzoo.use_fused")
+    assert "In[2] called `" in message
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["z = modelzoo.use_fused(False)", "print(1)", "import time\ntime.sleep(0)", "import os"],
+)
+def test_other_calls_are_not(cell):
+    """Something is done with what they return, or they belong to no library."""
+    assert not causes(cell)
+
+
+def test_a_call_whose_result_is_shown_is_not():
+    """It may be made for its result."""
+    assert not causes("modelzoo.summary()", shown=number(1.0))
+
+
+def test_libraries_whose_settings_are_recorded_are_left_out():
+    """Their settings were equal."""
+    assert not causes("import torch\ntorch.manual_seed(0)", packages=("torch", "modelzoo"))

@@ -108,10 +108,21 @@ def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:
 
 
 def _roots_of(causes: Sequence[Cause], roots: Sequence[Root]) -> tuple[Root, ...]:
-    """Return the roots of causes, in the order of the causes."""
+    """Return the roots of causes, in the order of the causes.
+
+    A suspect that an experiment proved was not traced, and is a root itself.
+    """
+    reached = {via for root in roots for via in root.via}
+    alone = [each for each in causes if (each.kind, each.name) not in reached]
+    roots = [*roots, *map(_as_root, alone)]
     place = {(cause.kind, cause.name): place for place, cause in enumerate(causes)}
     kept = [root for root in roots if not place.keys().isdisjoint(root.via)]
     return tuple(sorted(kept, key=lambda root: min(place[via] for via in root.via if via in place)))
+
+
+def _as_root(cause: Cause) -> Root:
+    via = (cause.kind, cause.name)
+    return Root(*via, cause.message, blame=cause.blame, via=(via,))
 
 
 def _with_repeat(message: str, repeats: Finding) -> str:

@@ -132,11 +132,24 @@ def _reseeded(evidence: Evidence, name: str) -> str:
     against, run = evidence.both
     if against.after.get(name) == run.after.get(name):  # only seeding makes states equal
         return _BY_ITSELF
+    if _may_continue(run, name):
+        return ""
     left = [each for each in evidence.both if _leaves(evidence, each, name)]
     if len(left) == 1 and run.code != against.code:  # its state before does not explain the other
         how = _BY_ITSELF if name in left[0].before else "it came"
         return f"{how} in {evidence.name(left[0])}"
     return _BY_ITSELF if left else ""
+
+
+def _may_continue(run: Run, name: str) -> bool:
+    """Return whether the new seed of a generator may come from its old state.
+
+    A library's object may replace its generator so, which neither the cell sets nor its name.
+    """
+    root = name.partition(".")[0].partition("[")[0]
+    is_bound = root in run.writes and root not in run.in_place
+    librarys = " in " in run.generators.get(name, "")
+    return librarys and not is_bound and not may_set_state(run.actions, name)
 
 
 def _leaves(evidence: Evidence, run: Run, name: str) -> bool:

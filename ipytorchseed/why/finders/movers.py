@@ -179,7 +179,8 @@ def _describe(evidence: Evidence, blame: Sequence[Blame], it: str = "it") -> str
     told = list[str]()
     doings = [(_who(evidence, each), _in_brief(each)) for each in blame[-_MAX_NAMED:]]
     for how, alike in itertools.groupby(doings, key=lambda each: each[1]):
-        told.append(f"{listed(who for who, _ in alike)} {how.format('it' if told else it)}")
+        did = how.format("it" if told else it).replace("the state of it", "its state")
+        told.append(f"{listed(who for who, _ in alike)} {did}")
     return ", ".join(told)
 
 

@@ -136,6 +136,7 @@ _NUMPY = "https://numpy.org/doc/stable/reference/generated/numpy."
 _PANDAS = "https://pandas.pydata.org/docs/user_guide/options.html"
 _POLARS = "https://docs.pola.rs/api/python/stable/reference/config.html"
 _PYPLOT = "https://matplotlib.org/stable/api/pyplot_summary.html"
+_MLFLOW = "https://mlflow.org/docs/latest/api_reference/python_api/mlflow.html"
 _IPYTHON = "https://ipython.readthedocs.io/en/stable/config/options/terminal.html"
 
 # Variables of Polars: for showing tables, and for splitting work, which affects the order of rows
@@ -149,6 +150,10 @@ _OF_JAX = (
     "jax_default_dtype_bits", "jax_default_matmul_precision", "jax_default_prng_impl",
     "jax_enable_x64", "jax_numpy_dtype_promotion", "jax_threefry_partitionable",
 )  # fmt: skip
+
+
+def _einsum() -> Any:
+    return sys.modules["torch"].backends.opt_einsum
 
 
 def _hooks(module: str, source: str) -> Setting:
@@ -216,10 +221,39 @@ SETTINGS: tuple[Setting, ...] = (
             ),
             fits=_is_empty,
             source="https://huggingface.co/docs/accelerate/package_reference/state"),
-    Setting("mlflow.active_run", "mlflow.tracking.fluent", ERRORS, numbers.read_mlflow,
+    Setting("mlflow.active_run", "mlflow.tracking.fluent", NUMBERS, numbers.read_mlflow,
             through=frozenset({"mlflow"}), fits=_is_never,
             keep=lambda fluent: keep_contents(fluent._active_run_stack.get()),  # noqa: SLF001 -- as read
-            source="https://mlflow.org/docs/latest/api_reference/python_api/mlflow.html"),
+            source=f"{_MLFLOW}#mlflow.active_run"),
+    Setting("mlflow.set_experiment", "mlflow.tracking.fluent", NUMBERS,
+            lambda fluent: fluent._active_experiment_id,  # noqa: SLF001 -- as above
+            through=frozenset({"mlflow"}),
+            write=lambda fluent, value: setattr(fluent, "_active_experiment_id", value),
+            source=f"{_MLFLOW}#mlflow.set_experiment"),
+    Setting("mlflow.set_tracking_uri", "mlflow.tracking._tracking_service.utils", NUMBERS,
+            lambda utils: utils._tracking_uri,  # noqa: SLF001 -- the public function asks the server
+            through=frozenset({"mlflow"}),
+            write=lambda utils, value: setattr(utils, "_tracking_uri", value),
+            source=f"{_MLFLOW}#mlflow.set_tracking_uri"),
+    Setting("datasets.disable_caching", "datasets", NUMBERS,
+            lambda datasets: "enabled" if datasets.is_caching_enabled() else "disabled",
+            write=lambda datasets, value: datasets.enable_caching() if value == "enabled"
+            else datasets.disable_caching(),
+            source="https://huggingface.co/docs/datasets/about_cache"),
+    Setting("cv2.setNumThreads", "cv2", NUMBERS, lambda cv2: cv2.getNumThreads(),
+            "cv2.setNumThreads({})",
+            source="https://docs.opencv.org/4.x/db/de0/group__core__utils.html"),
+    Setting("cv2.setUseOptimized", "cv2", NUMBERS, lambda cv2: cv2.useOptimized(),
+            "cv2.setUseOptimized({})",
+            source="https://docs.opencv.org/4.x/db/de0/group__core__utils.html"),
+    Setting("numba.set_num_threads", "numba.np.ufunc.parallel", NUMBERS, numbers.read_numba,
+            "numba.set_num_threads({})", through=frozenset({"numba"}), fits=_is_number,
+            source="https://numba.readthedocs.io/en/stable/user/threading-layer.html",
+            why="Compiled loops split sums among this many threads; another number rounds"
+            " differently."),
+    Setting("xarray.set_options", "xarray", NUMBERS,
+            lambda xarray: plain_values(xarray.get_options()), "xarray.set_options({})",
+            source="https://docs.xarray.dev/en/stable/generated/xarray.set_options.html"),
     Setting("torch._dynamo.config", "torch._dynamo.config", NUMBERS,
             partial(read_attributes,
                     ("assume_static_by_default", "recompile_limit", "suppress_errors")),
@@ -231,6 +265,13 @@ SETTINGS: tuple[Setting, ...] = (
             "torch.backends.mha.set_fastpath_enabled({})",
             source=f"{_TORCH}backends.html#module-torch.backends.mha",
             why="Transformer layers in eval mode may run in a fused kernel with other rounding."),
+    Setting("torch.backends.opt_einsum", "opt_einsum", NUMBERS,
+            lambda _: read_attributes(("enabled", "strategy"), _einsum()),
+            "torch.backends.opt_einsum.{name} = {value}",
+            through=frozenset({"torch"}),
+            write=lambda _, values: write_each(partial(setattr, _einsum()), values),
+            source=f"{_TORCH}backends.html#module-torch.backends.opt_einsum",
+            why="`torch.einsum` multiplies three or more tensors in this order."),
     _hooks("torch.nn.modules.module", f"{_TORCH}nn.html#global-hooks-for-module"),
     _hooks("torch.optim.optimizer", f"{_TORCH}optim.html"),
     Setting("torch.set_flush_denormal", "torch", NUMBERS, lambda _: _SMALLEST[0] * 1.0 == 0.0,

@@ -207,3 +207,9 @@ def remove_hooks(module: str, *_: object) -> None:
     for name, held in vars(sys.modules[module]).items():
         if name.startswith("_global_") and hasattr(held, "clear"):
             held.clear()
+
+
+def read_numba(parallel: Any) -> int | None:
+    """Return how many threads compiled loops use; None if there are no threads yet."""
+    started = parallel._is_initialized  # noqa: SLF001 -- the public function starts them
+    return int(parallel.get_num_threads()) if started else None

@@ -33,3 +33,36 @@ def test_the_extension_seeds_it(notebook):
         book.run("%seed 42 -q", "seed")
         shown.add(book.run(ASKED, "asked"))
     assert len(shown) == 1
+
+
+SUM = """
+import numba, numpy as np
+@numba.njit(parallel=True, fastmath=True)
+def total(values):
+    found = np.float32(0)
+    for at in numba.prange(values.size):
+        found += values[at]
+    return found
+values = np.random.default_rng(0).random(1_000_000).astype("float32")
+total(values);
+"""
+
+
+def test_the_number_of_threads_is_named(notebook):
+    """The parts of a sum are rounded one by one."""
+    book = notebook("numba")
+    book.run(SUM)
+    book.run("out = float(total(values))\nout", "asked")
+    book.run("numba.set_num_threads(1)")
+    book.run("out = float(total(values))\nout", "asked")
+    (cause,) = book.why()["causes"]
+    assert (cause["name"], cause["proof"]) == ("numba.set_num_threads", "proved")
+    assert "2 → 1" in cause["message"]
+
+
+def test_looking_starts_no_threads(notebook):
+    """They are started by the first loop that needs them."""
+    book = notebook("numba")
+    book.run("import numba")
+    book.run("kind = numba.float32")
+    assert book.run("numba.np.ufunc.parallel._is_initialized") == "False"

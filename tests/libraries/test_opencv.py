@@ -30,3 +30,14 @@ def test_it_is_seeded(notebook):
         book.run("%seed 42 -q", "seed")
         shown.add(book.run(ASKED, "asked"))
     assert len(shown) == 1
+
+
+def test_a_setting_of_the_process_is_named(notebook):
+    """Other kernels round differently."""
+    book = notebook("cv2")
+    book.run("import cv2")
+    book.run("out = cv2.useOptimized()\nout", "asked")
+    book.run("cv2.setUseOptimized(False)")
+    book.run("out = cv2.useOptimized()\nout", "asked")
+    (cause,) = book.why()["causes"]
+    assert (cause["name"], cause["proof"]) == ("cv2.setUseOptimized", "proved")

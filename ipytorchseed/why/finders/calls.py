@@ -24,7 +24,7 @@ def find_calls(evidence: Evidence) -> Iterator[Cleared]:
         return
     known = [row for row in known_calls().calls if not row.observed]
     rows = [row for row in known if evidence.uses(row.package)]
-    runs = _runs(evidence) if rows else []
+    runs = cells_used(evidence) if rows else []
     for row in rows:
         seeds = (action for run in runs for action in run.actions if row.setter in action)
         if row.setter and (evidence.run.seeds or any(seeds)):
@@ -63,7 +63,7 @@ def _cause(row: Row, name: str, call: Call) -> Cause:
     return Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
 
 
-def _runs(evidence: Evidence) -> list[Run]:
+def cells_used(evidence: Evidence) -> list[Run]:
     """Return the run, and the runs that defined functions and classes that it uses."""
     reads = evidence.run.reads.items()
     functions = {name for name, value in reads if value.kind in ("function", "class")}

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ipytorchseed.determinism import libraries
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
+from ipytorchseed.why.finders.calls import cells_used
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.words import first_of
@@ -40,6 +41,7 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
     )
     # How numbers are shown: other causes explain their change.
     alone = {libraries.TEXT, libraries.LOCAL_TIMES} if _shows_other_text(evidence) else set()
+    alone |= {libraries.ERRORS} if _catches(evidence) else set()
     for name, setting in libraries.BY_NAME.items():
         if name not in before or name not in after or before[name] == after[name]:
             continue
@@ -51,6 +53,11 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
         else:
             only = unless_others(cause, f"acts on {setting.acts_on} only", is_tested=True)
             yield replace(only, alone=used and setting.acts_on in alone)
+
+
+def _catches(evidence: Evidence) -> bool:
+    """Return whether the cell, or a function that it calls, catches errors."""
+    return any(evidence.states.written(run).catches for run in cells_used(evidence))
 
 
 def _shows_other_text(evidence: Evidence) -> bool:

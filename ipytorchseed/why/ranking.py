@@ -13,7 +13,7 @@ from ipytorchseed.why.explanation import Cause
 _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environment": 4, "flag": 4}
 
 # The ranks of variables that the cell names itself, and that it reaches through functions; of
-# models that the cell trains further, and of other objects that it changes, such as a counter.
+# models that the cell trains further, and of other objects and files that it changes.
 _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 
 # The rank of a library's setting that another cell changed: few cells do that.
@@ -42,6 +42,8 @@ def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
 def _tier(evidence: Evidence, cause: Cause) -> int:
     if _is_chosen(cause):
         return _SET
+    if cause.kind == "file" and evidence.is_own(cause.blame):
+        return _OWN  # such as a log
     if cause.kind != "input":
         return _TIERS[cause.kind]
     if evidence.is_own(cause.blame):

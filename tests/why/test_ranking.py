@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
+from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.why.explain import explain
 from tests.render.explanations import States, number, run
 
@@ -45,3 +47,19 @@ def test_a_setting_that_a_cell_changed_comes_before_what_libraries_draw():
     settings = {"mlflow.active_run": []}, {"mlflow.active_run": ["a"]}
     names = order("mlflow.start_run", settings=settings, cell="mlflow.start_run")
     assert names[0] == "mlflow.active_run"
+
+
+def test_a_file_that_the_cell_itself_writes_comes_last():
+    """It is often a log, such as the database of an experiment tracker."""
+    files = [(FileRead("/n/runs.db", size, f"d{size}", True, 0),) for size in (10, 20)]
+    runs = [
+        run(
+            n, "y = f()", started=float(n), before=STATES[n - 1], after={},
+            writes={"y": number(n)}, files=files[n - 1], wrote=("/n/runs.db",),
+        )
+        for n in (1, 2)
+    ]  # fmt: skip
+    runs[0] = replace(runs[0], after=STATES[1])
+    runs[1] = replace(runs[1], after=dict.fromkeys(STATES[0], "end"))
+    told = explain(runs[1], runs[0], runs[:1], States(runs))
+    assert [cause.name for cause in told.causes][-1] == "/n/runs.db"

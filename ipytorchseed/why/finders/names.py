@@ -6,6 +6,7 @@ import builtins
 import re
 from collections.abc import Iterable, Iterator
 
+from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, does, reloads
@@ -27,7 +28,8 @@ def find_names(evidence: Evidence) -> Iterator[Cause]:
     yield from (_new(evidence, name) for name in new)
     yield from (_gone(evidence, name) for name in gone)
     for name in sorted({*against.replaced} ^ {*run.replaced}):
-        yield from _replaced(evidence, name)
+        if {name, name.rpartition(".")[0]}.isdisjoint(BY_NAME):  # else it is a setting
+            yield from _replaced(evidence, name)
 
 
 def find_own_names(evidence: Evidence) -> Iterator[Cleared]:

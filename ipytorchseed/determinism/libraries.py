@@ -94,7 +94,8 @@ class Setting(Struct, frozen=True):
         package = self.restore.partition(".")[0]
         if not isinstance(before, dict):
             return f"import {package}; {self.restore.format(repr(before))}"
-        moved = {n: each for n, each in before.items() if not after or after.get(n) != each}
+        later = after if isinstance(after, dict) else {}  # a receipt of another version
+        moved = {n: each for n, each in before.items() if n not in later or later[n] != each}
         if "{name}" in self.restore:
             calls = [self.restore.format(name=n, value=repr(each)) for n, each in moved.items()]
             return "; ".join([f"import {package}", *calls])

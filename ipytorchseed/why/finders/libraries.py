@@ -69,7 +69,7 @@ def _shows_other_text(evidence: Evidence) -> bool:
 def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = tuple(Blame(run, "set it") for run in find_setter(evidence, setting.name))
     step = f"`{setting.name}`: {_step(before, after)}"
-    if setting.digests:
+    if setting.digests and isinstance(before, dict) and isinstance(after, dict):
         moved = [f"`{n}`" for n in sorted(before | after) if before.get(n) != after.get(n)]
         step = f"{setting.digests}: {first_of(moved, _TOLD)}"
     fix = setting.statement(before, after) if setting.restore else ""

@@ -21,10 +21,13 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Change
 
-_OURS = ("ipytorchseed", "IPython")
-
 # The most values that a note names.
 _NAMED = 3
+
+_ONLY_FIRST = (
+    "only the first run differs: the others ran on copies, and agree. Something that it found at"
+    " its first use, such as an import or a cache, is not restored"
+)
 
 
 class Check:
@@ -41,10 +44,8 @@ class Check:
     def __init__(self, cell: RepeatedCell, runs: int) -> None:
         self._cell = cell
         self._runs = runs
-        self._modules = {*sys.modules}
         self._effects: Sequence[str] = ()
         self._first = Outcome()
-        self._imported = False
         self.stays: list[str] = []
 
     def first(self, shown: Shown, effects: Sequence[str] = ()) -> None:
@@ -54,8 +55,6 @@ class Check:
             shown: Its outputs.
             effects: What it did outside the kernel, in clauses.
         """
-        new = {*sys.modules} - self._modules
-        self._imported = any(not name.startswith(_OURS) for name in new)
         self._effects = effects
         self._cell.engine.keep()
         self._first = self._cell.look(shown)
@@ -96,7 +95,7 @@ class Check:
             notes += self._unseen(outcome)
             return Checked(self._runs, compared=compared, notes=tuple(notes))
         found = Tracing(self._cell).trace(outcome)
-        only_first = [self._why_only_first()] if found.first_only else []
+        only_first = [_ONLY_FIRST] if found.first_only else []
         found.notes = (*notes, *found.notes, *only_first)
         flags = self._try_flags()
         return Checked(self._runs, differences, compared, *flags, **asdict(found))
@@ -133,16 +132,6 @@ class Check:
         unknown = [name for name in made if same(first[name], made[name]) is None]
         unseen = [*unknown[:_NAMED], *not_compared(self._first.outputs, outcome.outputs)]
         return [f"not compared in full: {', '.join(unseen)}"] if unseen else []
-
-    def _why_only_first(self) -> str:
-        if self._imported:
-            return "only the first run differs: it imported modules that the others found loaded"
-        if self._cell.engine.shared or self._cell.engine.cut:
-            return "only the first run differs: the others ran on copies, which are not complete"
-        return (
-            "only the first run differs: the others ran on copies, and agree. Something that it"
-            " found at its first use, such as a cache, is not restored"
-        )
 
     def _try_flags(self) -> tuple[str, str]:
         """Run the cell twice under deterministic flags; return the verdict, and an error."""

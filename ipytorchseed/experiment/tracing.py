@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 # The most traced runs that are compared with the first one, until one differs.
 _ATTEMPTS = 4
 
-# Operations that run by themselves, if no traced run caught one; each takes a run.
-_ALONE = 3
-
 # What a trace cannot see in a cell that uses compiled code.
 _COMPILED = "operations inside torch.compile's regions are not seen, only what goes in and out"
 
@@ -150,13 +147,10 @@ class Tracing:
             found.entry = Entry(shown.name, shown.place.line or None, draws=first.draws)
         if operation is not None:
             found.culprit = self._culprit(trace, operation.shown)
-        elif first is None:
-            if not found.first_only:
-                probe = self._look_closer(trace)
-                if probe.left and self._differ:
-                    found.culprit = self._unwritten(probe.left[0], None)
-                    return
-            self._try_alone(found, trace)
+        elif first is None and not found.first_only:
+            probe = self._look_closer(trace)
+            if probe.left and self._differ:
+                found.culprit = self._unwritten(probe.left[0], None)
 
     def _look_closer(
         self, trace: Loaded, shown: Operation | None = None, *, repeats: bool = False
@@ -170,13 +164,12 @@ class Tracing:
         self._traced("a traced run to look closer", probe)
         return probe
 
-    def _culprit(self, trace: Loaded, shown: Operation, *, repeats: bool = True) -> Culprit:
+    def _culprit(self, trace: Loaded, shown: Operation) -> Culprit:
         """Describe an operation, which is repeated on the same input within one more run."""
         short = shown.name.rpartition("::")[2]
         advice = find_advice(short)
         known = "switches" if has_other_algorithm(short) else "raises" if advice is not None else ""
-        probe = self._look_closer(trace, shown, repeats=True) if repeats else None
-        tried = () if probe is None else ("runs", "results", "apart")
+        probe = self._look_closer(trace, shown, repeats=True)
         return self._name(
             shown.name,
             shown.place,
@@ -184,7 +177,9 @@ class Tracing:
             backward=shown.place.backward,
             instead=advice or "",
             known=known,
-            **{name: getattr(probe, name) for name in tried},
+            runs=probe.runs,
+            results=probe.results,
+            apart=probe.apart,
         )
 
     def _name(self, operation: str, place: Place, **about: Any) -> Culprit:
@@ -203,19 +198,6 @@ class Tracing:
             instead="torch.zeros, or write all of it before it is read",
             known="switches",
         )
-
-    def _try_alone(self, found: Traced, trace: Loaded) -> None:
-        """Run operations that may not repeat by themselves, as no traced run caught one."""
-        for name in dict.fromkeys(call.operation for call in trace.calls):
-            short = name.rpartition("::")[2]
-            if short.startswith(("index_put", "_index_put", "put")) or find_advice(short):
-                shown = trace.operation(trace.find(name))
-                repeats = len(found.unproven) < _ALONE
-                culprit = self._culprit(trace, shown, repeats=repeats)
-                if culprit.results > 1:
-                    found.culprit, found.first_only = culprit, False
-                    return
-                found.unproven += (culprit,)
 
     # -- outside torch
     # ------------------------------------------------------------------------------
@@ -245,22 +227,7 @@ class Tracing:
         left = [each.name for each in differences if each.what == "source"]
         if left and not said:
             said.append(f"{left[0]} was left in another state: the runs drew differently from it")
-        said += [sentence(name) for name in asks if is_program(name)]
-        return said + [
-            f"{name} loads in worker processes, whose operations are not seen"
-            for name in self._loaders()
-        ]
-
-    def _loaders(self) -> list[str]:
-        """Return the namespace's DataLoaders with worker processes."""
-        data: Any = sys.modules.get("torch.utils.data")
-        if data is None:
-            return []
-        return [
-            name
-            for name, value in self._reached()
-            if issubclass(type(value), data.DataLoader) and value.num_workers > 0
-        ]
+        return said + [sentence(name) for name in asks if is_program(name)]
 
     def _reached(self) -> list[tuple[str, Any]]:
         """Return the variables that the cell may reach, with their current values."""

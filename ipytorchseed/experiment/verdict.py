@@ -68,7 +68,6 @@ class Traced(Struct, kw_only=True):
         suspects: What can explain it, a sentence each, without its first capital.
         operations: The number of operations of a traced run; 0 if none was traced.
         first_only: Whether only the cell's own run differs from the others, on copies.
-        unproven: Operations of the cell that may not repeat, if none was caught.
         notes: What could not be copied, observed or promised.
     """
 
@@ -77,7 +76,6 @@ class Traced(Struct, kw_only=True):
     suspects: tuple[str, ...] = ()
     operations: int = 0
     first_only: bool = False
-    unproven: tuple[Culprit, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -137,20 +137,13 @@ class CheckView(View):
         return said
 
     @property
-    def unproven(self) -> list[str]:
-        """Sentences about operations that may not repeat, but did."""
+    def traced(self) -> list[str]:
+        """A sentence about a trace that found nothing."""
         checked = self.checked
         named = checked.culprit or checked.entry or checked.suspects or checked.first_only
         if named or not checked.operations:
             return []
-        said = [f"With its {many(checked.operations, 'operation')} traced, the cell repeated."]
-        for each in checked.unproven:
-            line = "" if each.line is None else f" on line {each.line}"
-            said.append(
-                f"{each.operation}{line} may be nondeterministic, but it repeated in the traced"
-                " runs."
-            )
-        return said
+        return [f"With its {many(checked.operations, 'operation')} traced, the cell repeated."]
 
     @property
     def remedies(self) -> list[str]:
@@ -193,7 +186,7 @@ class CheckView(View):
         checked = self.checked
         parts = [wrap(each, first="") for each in (self.title, self.begins) if each]
         culprit = checked.culprit
-        parts += [wrap(each, first="  ▲ ") for each in (*self.outside, *self.unproven)]
+        parts += [wrap(each, first="  ▲ ") for each in (*self.outside, *self.traced)]
         if culprit is not None and checked.entry is not None:
             parts.append(wrap(self.where(culprit), first="  ▲ "))
         if culprit is not None and culprit.code:

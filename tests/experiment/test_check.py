@@ -133,24 +133,6 @@ def test_an_operation_that_differs_is_named_with_its_line():
     assert (found.with_flags, found.entry, found.suspects) == ("differs", None, ())
 
 
-@pytest.mark.parametrize("odd", [1, 2])
-def test_an_operation_that_no_traced_run_catches_is_caught_by_itself(odd):
-    """Where all runs but one agree, which the order of threads may cause."""
-    calls = itertools.count(1)
-
-    @torch.library.custom_op("ipytorchseed_tests::index_put_rarely", mutates_args=())
-    def _(x: torch.Tensor) -> torch.Tensor:
-        call = next(calls)
-        return x + (call if call == odd or call > 8 else 0)
-
-    source = "y = torch.ops.ipytorchseed_tests.index_put_rarely(torch.ones(3))"
-    found, _ = check(source, _names(), runs=3)
-    culprit = found.culprit
-    assert (culprit.operation, culprit.line) == ("ipytorchseed_tests::index_put_rarely", 1)
-    assert (culprit.runs, culprit.results) == (8, 8)
-    assert not found.first_only
-
-
 def test_an_operation_of_a_model_is_named_with_its_module():
     """In its forward pass."""
 

@@ -85,12 +85,13 @@ CHECKED = {
         2, CHANGED, 6, culprit=PUT, entry=Entry("aten::mul", 4), suspects=(RNG,),
         with_flags="differs", operations=4_210,
     ),
-    "unproven": Checked(
-        2, CHANGED[:1], 6, unproven=(PUT,), with_flags="repeats", operations=4_210
-    ),
+    "traced": Checked(2, CHANGED[:1], 6, with_flags="repeats", operations=4_210),
     "first": Checked(
         2, CHANGED[:1], 6, with_flags="repeats", operations=40, first_only=True,
-        notes=("only the first run differs: it imported modules that the others found loaded",),
+        notes=(
+            "only the first run differs: the others ran on copies, and agree. Something that it"
+            " found at its first use, such as an import or a cache, is not restored",
+        ),
     ),
 }  # fmt: skip
 

@@ -66,7 +66,7 @@ def test_the_json_of_equal_runs_has_nulls(name):
     assert (said["first_divergence"], said["with_flags"]) == (None, None)
 
 
-@pytest.mark.parametrize("name", ["outside", "draws", "unproven", "first"])
+@pytest.mark.parametrize("name", ["outside", "draws", "traced", "first"])
 def test_a_difference_without_an_operation_has_no_first_divergence(name):
     """It is null if no operation of torch's was caught."""
     said = json.loads(CheckView(CHECKED[name]).to_json())

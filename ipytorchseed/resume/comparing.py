@@ -10,8 +10,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.resume.leaves import Component, Leaf, Saved
-from ipytorchseed.resume.watching import Batch, Course, Look
+from ipytorchseed.resume.leaves import Leaf, Saved
+from ipytorchseed.resume.watching import Course, Look
 from ipytorchseed.rng.effort import Effort, TooFar, within
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.table import locate, sources
@@ -22,9 +22,9 @@ class Finding(Struct, frozen=True):
     """Something that a resumed training did not get back.
 
     Attributes:
-        kind: ``source``, ``generator``, ``model``, ``buffer``, ``dtype``, ``optimizer``,
-            ``scheduler``, ``scaler``, ``state``, ``loader``, ``worker``, ``data``, or of the
-            training itself: ``train`` (does not repeat), ``steps`` (takes another number).
+        kind: ``source``, ``generator``, ``model``, ``optimizer``, ``scheduler``, ``scaler``,
+            ``state``, ``loader``, ``data``, or of the training itself: ``train`` (does not
+            repeat), ``steps`` (takes another number).
         name: How the code reaches it.
         step: The step before which it was seen, from 0.
         message: What differs, a sentence.
@@ -111,7 +111,7 @@ _LOST = "did not come back"
 _LONG = 40
 
 # Kinds of findings that matter only by their effect on the training.
-_PASSING = frozenset({"source", "generator", "loader", "worker", "data"})
+_PASSING = frozenset({"source", "generator", "loader", "data"})
 
 
 def _first_difference(
@@ -132,12 +132,10 @@ def _matters(
         components = [look.components.get(finding.name) for look in pairs[-1]]
         leaves = [None if component is None else component.leaves for component in components]
         return first is not None or leaves[0] != leaves[1]
-    drawn = True
-    if finding.kind == "source":
-        drawn = finding.name in whole.drawn.union(*(look.drawn for look in whole.looks[1:]))
-    if finding.kind == "generator" and len(whole.looks) > 1:
-        drawn = len({look.generators.get(finding.name) for look in whole.looks}) > 1
-    return first is not None and drawn
+    if finding.kind in {"loader", "data"}:
+        return first is not None
+    states = {(look.sources | look.generators).get(finding.name) for look in whole.looks}
+    return first is not None and len(states) > 1
 
 
 # Draws that may be stepped over to find the position of a source: about 6 ms.
@@ -150,9 +148,8 @@ def _later(finding: Finding) -> Finding:
 
 
 def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -> list[Finding]:
-    batches = [[batch.digest for batch in look.batches[-1:]] for look in (was, now)]
-    same_data = was.data == now.data and batches[0] == batches[1]
     found: list[Finding] = []
+    same_data = was.data == now.data and _digest(was) == _digest(now)
     for name, component in was.components.items():
         other = now.components.get(name)
         if other is None or other.leaves == component.leaves:
@@ -161,7 +158,14 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
             made = re.split(r"[.[]", name)[0] in now.made
             if made or any(leaf.shape is not None for leaf in [component.leaves.get("")] if leaf):
                 continue  # caused by a different batch
-        found += _of_component(name, component, other, step, saved)
+        moved = [
+            each
+            for each in component.leaves | other.leaves
+            if component.leaves.get(each) != other.leaves.get(each)
+        ]
+        message = f"{_LOST}: {_describe(moved, component.leaves, other.leaves)}"
+        has = saved.has(name, component, moved)
+        found.append(Finding(component.kind, name, step, message, has))
     for kind, before, after in (
         ("source", was.sources, now.sources),
         ("generator", was.generators, now.generators),
@@ -175,50 +179,26 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
     return found
 
 
-def _of_component(
-    name: str, was: Component, now: Component, step: int, saved: Saved
-) -> Iterator[Finding]:
-    """Yield the findings on a component: dtypes, buffers, and its other leaves."""
-    pairs = {each: (was.leaves.get(each), now.leaves.get(each)) for each in was.leaves | now.leaves}
-    moved = {each: (one, other) for each, (one, other) in pairs.items() if one != other}
-    types = [
-        each
-        for each, (one, other) in moved.items()
-        if one and other and one.shape is not None and one.type != other.type
-    ]
-    if types:
-        one = types[0]
-        more = f" ({len(types)} tensors)" if len(types) > 1 else ""
-        message = f"{one} was {was.leaves[one].type}, came back as {now.leaves[one].type}{more}"
-        yield Finding("dtype", name, step, message)
-    rest = [each for each in moved if each not in types]
-    for kind, part in (
-        (was.kind, [each for each in rest if each not in was.buffers]),
-        ("buffer", [each for each in rest if each in was.buffers]),
-    ):
-        if part:
-            message = _say(kind, part, was, now)
-            yield Finding(kind, name, step, message, saved.has(name, was, part))
+def _digest(look: Look) -> str:
+    return "" if look.batch is None else look.batch.digest
 
 
-def _say(kind: str, part: list[str], was: Component, now: Component) -> str:
-    """Describe which leaves of a component differ."""
-    lost = [each for each in part if each not in now.leaves]
-    if lost and len(lost) == len(part):
-        return f"{_LOST}: {first_of(lost, 1)} missing"
-    if kind in ("model", "buffer"):
-        noun = "parameters" if kind == "model" else "buffers"
-        total = sum((each in was.buffers) == (kind == "buffer") for each in was.leaves)
-        return f"{_LOST}: {len(part)} of {total} {noun} differ, the first {part[0]}"
-    pairs = [(each, was.leaves.get(each), now.leaves.get(each)) for each in part]
-    told = [
-        f"{each} {one.content} → {other.content}"
-        for each, one, other in pairs
-        if one and other and one.shape is None and len(one.content + other.content) < _LONG
-    ]
-    return f"{_LOST}: {', '.join(told[:2]) or first_of(part, 1) + ' differ'}" + (
-        f" and {len(part) - 2} more" if told and len(part) > 2 else ""  # noqa: PLR2004
-    )
+def _describe(moved: list[str], was: dict[str, Leaf], now: dict[str, Leaf]) -> str:
+    """Describe which leaves of a component differ, first those that words can tell."""
+    told, others = [], []
+    for each in moved:
+        one, other = was.get(each), now.get(each)
+        if one is None or other is None:
+            told.append(f"{each} {'is new' if one is None else 'is missing'}")
+        elif one.type != other.type:
+            told.append(f"{each} {one.type} → {other.type}")
+        elif one.shape is None and len(one.content + other.content) < _LONG:
+            told.append(f"{each} {one.content} → {other.content}")
+        else:
+            others.append(f"{each} differs")
+    if told:
+        return first_of(told + others, 2)
+    return f"{len(moved)} of {len(was)} tensors differ, the first {moved[0]}"
 
 
 def _of_state(
@@ -245,48 +225,30 @@ def _of_data(
     others: bool,  # noqa: FBT001
 ) -> Iterator[Finding]:
     """Yield the finding on the data of a step: another position, order or content."""
-    expected, got = (look.batches[-1] if look.batches else None for look in (was, now))
+    expected, got = was.batch, now.batch
     if expected is None or got is None or expected.digest == got.digest:
-        if others:
-            return  # caused by them
-        earlier = [at for at, look in enumerate(whole.looks) if look.data == now.data]
-        what = f"the data of step {earlier[0]}" if earlier else "other data than uninterrupted"
-        yield Finding("data", "data", step, f"step {step} is given {what}")
-    elif not expected.indices or expected.indices != got.indices:
-        yield Finding("loader", "loader", step, _say_place(step, expected, got, whole))
-    elif got.workers:
+        same = [at for at, look in enumerate(whole.looks) if look.data == now.data]
+        what = f"the data of step {same[0]}" if same else "other data than uninterrupted"
+        message = f"step {step} is given {what}"
+        kind, caused = "data", others
+    elif expected.items != got.items or not got.items:
+        same = [
+            at
+            for at, look in enumerate(whole.looks)
+            if look.batch and (look.batch == got or look.batch.items == got.items != "")
+        ]
+        what = f"the batch of step {same[0]}" if same else "a batch that no step had uninterrupted"
+        message = f"step {step} is given {what}, not its own: {_SKIP}"
+        kind, caused = "loader", False
+    else:
         message = (
-            f"made another batch of the same items: random numbers drawn in its {got.workers}"
-            f" worker process{'es' if got.workers > 1 else ''} are not those of the uninterrupted"
-            " run; resume where an epoch begins, or derive them from epoch and item"
+            f"step {step} is given another batch of the same items: random numbers drawn as it is"
+            " made, as in worker processes, are not those of the uninterrupted run"
         )
-        yield Finding("worker", "loader", step, message)
-    elif not others:
-        message = "made another batch of the same items, by random numbers of unknown origin"
-        yield Finding("data", "loader", step, message)
+        kind, caused = "loader", others
+    if not caused:
+        yield Finding(kind, kind, step, message)
 
 
-def _say_place(step: int, expected: Batch, got: Batch, whole: Course) -> str:
-    """Describe the batch that a loader gave, and the one that it should give."""
-    batches = [(at, batch) for at, look in enumerate(whole.looks) for batch in look.batches]
-    what = "indices" if got.indices else "digest"
-    same = [(at, batch) for at, batch in batches if getattr(batch, what) == getattr(got, what)]
-    if expected.said != got.said:
-        return (
-            f"its sampler is in epoch {got.said}, not {expected.said}: another order of the data;"
-            " call sampler.set_epoch(epoch) with the epoch that was saved"
-        )
-    if same:  # if several epochs have the same order, the epoch of the sampler
-        at, batch = min(same, key=lambda pair: pair[1].epoch != expected.epoch)
-        if batch.number == 0 and expected.number != 0 and batch.epoch == expected.epoch:
-            return (
-                f"started its epoch over: step {step} got batch 0 of it, not batch"
-                f" {expected.number}; skip the {expected.number} that were used"
-            )
-        places = [f" (epoch {each.epoch}, batch {each.number})" for each in (batch, expected)]
-        one, other = places if places[0] != places[1] else ("", "")  # a loader made again
-        return f"step {step} is given the batch of step {at}{one}, not its own{other}"
-    return (
-        f"step {step} is given items in an order that no step had uninterrupted: what shuffles them"
-        " drew other numbers"
-    )
+# What a resumed loop often forgets.
+_SKIP = "restore what shuffles, set the epoch of its sampler, and skip the batches that were used"

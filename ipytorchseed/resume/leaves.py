@@ -42,13 +42,11 @@ class Component(Struct, frozen=True):
     Attributes:
         kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
         leaves: Its tensors and numbers by name.
-        buffers: The names of module buffers among them.
         variable: Whether it is a plain variable, which may be state or belong to a batch.
     """
 
     kind: str
     leaves: dict[str, Leaf]
-    buffers: frozenset[str] = frozenset()
     variable: bool = False
 
 
@@ -134,15 +132,14 @@ class Finder:
                 self._add(f"{name}.{attribute}", item, depth + 1)
 
     def _add_module(self, name: str, module: Any) -> None:  # a torch.nn.Module
-        buffers = dict(module.named_buffers())
-        tensors = {**dict(module.named_parameters()), **buffers}
+        tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         if tensors and all(id(each) in self._seen for each in tensors.values()):
             return  # part of a module, or a wrapper of another
         self._seen.update({id(each): each for each in tensors.values()})
         for each, tensor in tensors.items():
             self.parameters.setdefault(id(tensor), f"{name}.{each}")
         leaves = {each: tensor_leaf(tensor) for each, tensor in tensors.items()}
-        self.components[name] = Component("model", leaves, frozenset(buffers))
+        self.components[name] = Component("model", leaves)
 
 
 _PASSED_OVER = (type, ModuleType, FunctionType, MethodType, Checkpoint, RandomState)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -11,6 +11,7 @@ from itertools import takewhile
 from traceback import walk_stack
 from types import FrameType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -27,20 +28,12 @@ class Batch(Struct, frozen=True):
     """A batch of a data loader.
 
     Attributes:
-        epoch: The number of earlier iterators of its loader.
-        number: Its position in the epoch, from 0.
-        indices: The items in it, as text; empty if the loader does not say.
-        workers: The loader's worker processes; 0 if it was made in this process.
+        items: The items in it, as text; empty if the loader does not say.
         digest: The digest of its content.
-        said: The epoch that was given to the sampler's ``set_epoch``; None if it has none.
     """
 
-    epoch: int
-    number: int
-    indices: str
-    workers: int
+    items: str
     digest: str
-    said: object = None
 
 
 class Look(Struct, frozen=True):
@@ -48,22 +41,19 @@ class Look(Struct, frozen=True):
 
     Attributes:
         components: The components of its state, by name.
-        sources: Every source's state.
+        sources: The state of every source.
         generators: The state of every generator that its code reaches.
         data: Digest of the input of the first module.
-        batches: The batches since the last step.
+        batch: The last batch since the last step, if any.
         made: Names bound since the last batch was requested, whose values may depend on it.
-        drawn: Sources drawn from since the look before, without the seed that a loader without
-            workers draws and does not use.
     """
 
     components: dict[str, Component]
     sources: dict[str, bytes]
     generators: dict[str, bytes]
     data: str
-    batches: tuple[Batch, ...]
+    batch: Batch | None
     made: frozenset[str]
-    drawn: frozenset[str]
 
 
 class Course(Struct):
@@ -72,39 +62,10 @@ class Course(Struct):
     Attributes:
         looks: The training before each step.
         after: The parameters after each step, by name.
-        drawn: Sources drawn from since the last look, as in ``Look``.
     """
 
     looks: list[Look] = []
     after: list[dict[str, Leaf]] = []
-    drawn: frozenset[str] = frozenset()
-
-
-class _Iterator(Struct):
-    """An iterator of a data loader.
-
-    Attributes:
-        loader: The loader.
-        epoch: The number of earlier iterators of the loader.
-        given: The number of batches so far.
-        asked: The items of the next batches, as text.
-    """
-
-    loader: Any
-    epoch: int
-    given: int = 0
-    asked: list[str] = []
-
-    def give(self, data: object) -> Batch:
-        """Count a batch and describe it."""
-        self.given += 1
-        indices = self.asked.pop(0) if self.asked else ""
-        workers, said = self.loader.num_workers, _said(self.loader)
-        return Batch(self.epoch, self.given - 1, indices, workers, _digest(data), said)
-
-
-# The source that seeds a loader's workers, drawn from even without workers.
-_SEEDS = "torch.cpu"
 
 
 def follow(train: Callable[..., object], *arguments: object) -> Course:
@@ -122,7 +83,6 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
             stack.callback(handle.remove)
         stack.enter_context(watch.loaders())
         let_through(partial(train, *arguments))
-    watch.course.drawn = watch.drawn(snapshot().states)
     return watch.course
 
 
@@ -132,11 +92,10 @@ class _Watch:
     def __init__(self) -> None:
         self.course = Course()
         self._looked = False
-        self._batches: list[Batch] = []
+        self._batch: Batch | None = None
         self._bound: set[tuple[str, int]] = set()
         self._used: dict[str, object] = {}
         self._names: dict[int, str] = {}
-        self._seeds: list[tuple[bytes, bytes]] = []
 
     def forward(self, module: object, given: object) -> None:
         """Look before the first forward pass of a step."""
@@ -160,7 +119,7 @@ class _Watch:
             }
         )
         self._looked = False
-        self._batches.clear()
+        self._batch = None
 
     def _look(self, given: object) -> None:
         self._looked = True
@@ -171,28 +130,16 @@ class _Watch:
             finder.add_all(namespace)
         self._names |= finder.parameters
         found = find_generators(ChainMap(*map(dict, namespaces)))
-        states = dict(snapshot().states)
-        drawn = self.drawn(states)
-        self._seeds.clear()
         self.course.looks.append(
             Look(
                 components=finder.components,
-                sources=states,
+                sources=dict(snapshot().states),
                 generators={each.name: each.read() for each in found},
                 data=_digest(given),
-                batches=tuple(self._batches),
+                batch=self._batch,
                 made=frozenset(name for name, _ in made),
-                drawn=drawn,
             )
         )
-
-    def drawn(self, now: Mapping[str, bytes]) -> frozenset[str]:
-        """Return the sources that were drawn from since the last look."""
-        before = dict(self.course.looks[-1].sources) if self.course.looks else {}
-        for begin, end in self._seeds:
-            if before.get(_SEEDS) == begin:
-                before[_SEEDS] = end
-        return frozenset(name for name, state in now.items() if before.get(name) != state)
 
     def _namespaces(self) -> list[Mapping[str, object]]:
         """Return the namespaces of the training's functions, the outermost first."""
@@ -211,42 +158,29 @@ class _Watch:
         from torch.utils.data import dataloader
 
         base: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 -- nothing public tells the indices
-        originals = {
-            name: vars(base)[name] for name in ("__init__", "_next_index", "__next__", "_reset")
-        }
-        begun: dict[int, _Iterator] = {}
-        epochs = Counter[int]()
+        next_index, next_, reset = base._next_index, base.__next__, base._reset  # noqa: SLF001
+        asked = WeakKeyDictionary[Any, list[str]]()  # the items of each iterator's next batches
 
-        def begin(iterator: Any, loader: Any) -> None:
-            begun[id(iterator)] = _Iterator(loader, epochs[id(loader)])
-            epochs[id(loader)] += 1
-
-        def init(iterator: Any, loader: Any) -> None:
-            begin(iterator, loader)
-            before = snapshot().states[_SEEDS]
-            originals["__init__"](iterator, loader)
-            if not loader.num_workers:
-                self._seeds.append((before, snapshot().states[_SEEDS]))
-
-        def reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:  # noqa: FBT001, FBT002
-            if not first_iter:
-                begin(iterator, loader)
-            originals["_reset"](iterator, loader, first_iter)
-
-        def next_index(iterator: Any) -> object:
-            index = originals["_next_index"](iterator)
-            begun[id(iterator)].asked.append(str(index))
+        def note_items(iterator: Any) -> object:
+            index = next_index(iterator)
+            asked.setdefault(iterator, []).append(str(index))
             return index
 
-        def next_(iterator: Any) -> object:
+        def note_batch(iterator: Any) -> object:
             self._bound = _bindings(self._namespaces())
-            data = originals["__next__"](iterator)
-            self._batches.append(begun[id(iterator)].give(data))
+            data = next_(iterator)
+            items = asked.get(iterator)
+            self._batch = Batch(items.pop(0) if items else "", _digest(data))
             return data
 
+        def forget_items(iterator: Any, *given: Any) -> None:
+            asked.pop(iterator, None)
+            reset(iterator, *given)
+
         with Replacements() as replaced:
-            for name, ours in zip(originals, (init, next_index, next_, reset), strict=True):
-                replaced.put(base, name, ours)
+            replaced.put(base, "_next_index", note_items)
+            replaced.put(base, "__next__", note_batch)
+            replaced.put(base, "_reset", forget_items)
             yield
 
 
@@ -263,11 +197,3 @@ def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:
 def _digest(given: object) -> str:
     """Return the digest of the tensors and numbers in a module's input or a batch."""
     return xxh3_64_hexdigest(" ".join(leaf.content for leaf in flatten(given).values()).encode())
-
-
-def _said(loader: Any) -> object:  # a DataLoader
-    """Return the epoch that a loader's sampler got by ``set_epoch``, or None."""
-    for sampler in (loader.sampler, loader.batch_sampler):
-        if hasattr(sampler, "set_epoch") and hasattr(sampler, "epoch"):
-            return sampler.epoch
-    return None

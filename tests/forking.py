@@ -26,7 +26,7 @@ import subprocess
 import sys
 import threading
 import warnings
-from importlib.metadata import EntryPoint
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +58,20 @@ LATE = (
     "USERPROFILE",
 )
 
-# Modules that a kernel imports at its start.
-EVERY_KERNEL = ("ipykernel.kernelapp", "ipykernel.debugger", "tornado.platform.asyncio", "sqlite3")
+# Modules that a kernel imports at its start, and some of the standard library.
+EVERY_KERNEL = (
+    "ipykernel.kernelapp",
+    "ipykernel.debugger",
+    "tornado.platform.asyncio",
+    "sqlite3",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.logger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "importlib.resources.readers",
+    "tomllib",
+)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -97,7 +109,9 @@ class ForkProvisioner(LocalProvisioner):
 def forking() -> Iterator[None]:
     """Fork the kernels that nbclient and the package start in this process."""
     factory = KernelProvisionerFactory.instance()
-    entry = EntryPoint("fork", f"{__name__}:{ForkProvisioner.__name__}", factory.GROUP_NAME)
+    entry = metadata.EntryPoint(
+        "fork", f"{__name__}:{ForkProvisioner.__name__}", factory.GROUP_NAME
+    )
     factory.provisioners[entry.name] = entry
     usual = factory.default_provisioner_name
     factory.default_provisioner_name = entry.name if CAN_FORK else usual
@@ -271,6 +285,7 @@ def main() -> None:
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
     for name in EVERY_KERNEL:
         importlib.import_module(name)
+    keep_entry_points()
     extension = HiddenExtension()
     sys.meta_path.insert(0, extension)
     libraries = HiddenLibraries()
@@ -291,6 +306,18 @@ def main() -> None:
     sys.meta_path.insert(0, libraries)
     importlib.import_module("ipykernel.kernelapp").launch_new_instance()
     end()
+
+
+def keep_entry_points() -> None:
+    """Read the entry points of the installed packages once, and not in each kernel."""
+    kept = {str(each._path): each.entry_points for each in metadata.distributions()}
+    read = metadata.Distribution.entry_points
+
+    def entry_points(self: Any) -> metadata.EntryPoints:
+        found = kept.get(str(self._path))
+        return read.__get__(self) if found is None else found
+
+    metadata.PathDistribution.entry_points = property(entry_points)
 
 
 def end() -> NoReturn:

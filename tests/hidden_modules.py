@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import copy
 import importlib
+import importlib.util
 import os
 import pkgutil
 import sys
@@ -48,10 +49,14 @@ HIDDEN = {
     "torchgen",
 }
 
+# What the extension imports on first use, of other packages.
+LATER = ("rich.progress", "jinja2")
+
 # Folders of the extension that a kernel's cells and magics use, except that which needs numpy.
 EXTENSION = (
     "determinism",
     "fingerprint",
+    "inspector",
     "ledger",
     "notebook",
     "observe",
@@ -75,7 +80,8 @@ class HiddenExtension(MetaPathFinder, Loader):
     def __init__(self) -> None:
         before = {*sys.modules}
         with self._noting():
-            importlib.import_module("rich.progress")  # which sklearn imports, too
+            for name in LATER:
+                importlib.import_module(name)
             for name in ("IPython.core.magics", *(f"ipytorchseed.{each}" for each in EXTENSION)):
                 package = importlib.import_module(name)  # all magics are loaded by `%config`
                 for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -86,8 +92,23 @@ class HiddenExtension(MetaPathFinder, Loader):
             for name, each in sys.modules.items()
             if name not in before and name.partition(".")[0] not in sys.stdlib_module_names
         }
+        self._imports = {
+            name: [each for each in dict.fromkeys(made) if self._brings(name, *each)]
+            for name, made in self._imports.items()
+            if name in self._modules
+        }
         self.hide()
         self._names = {name: {**vars(module)} for name, module in self._modules.items()}
+
+    def _brings(self, importer: str, name: str, wanted: Iterable[str], level: int) -> bool:
+        """Return whether an import shows a module that is hidden: most show none."""
+        if level:
+            package = self._modules[importer].__spec__.parent
+            name = importlib.util.resolve_name("." * level + name, package)
+        words = name.split(".")
+        names = [".".join(words[:end]) for end in range(1, len(words) + 1)]
+        names += [f"{name}.{each}" for each in wanted]
+        return not self._modules.keys().isdisjoint(names)
 
     def hide(self) -> None:
         """Hide the modules, also those that were shown since."""
@@ -103,12 +124,13 @@ class HiddenExtension(MetaPathFinder, Loader):
     @contextlib.contextmanager
     def _noting(self) -> Iterator[None]:
         """Record what each module imports as it is executed."""
-        self._imports: dict[str, list[tuple[str, Iterable[str], int]]] = {}
+        self._imports: dict[str, list[tuple[str, tuple[str, ...], int]]] = {}
         usual = builtins.__import__
 
         def note(name, names=None, local=None, wanted=(), level=0):
             if getattr((names or {}).get("__spec__"), "_initializing", False):
-                self._imports.setdefault(names["__name__"], []).append((name, wanted, level))
+                made = (name, (*(wanted or ()),), level)
+                self._imports.setdefault(names["__name__"], []).append(made)
             return usual(name, names, local, wanted, level)
 
         builtins.__import__ = note
@@ -135,6 +157,8 @@ class HiddenExtension(MetaPathFinder, Loader):
         for name, wanted, level in self._imports.get(module.__spec__.name, ()):
             __import__(name, vars(module), None, wanted, level)
         vars(module).update(names)
+        if module.__name__ == "ipywidgets":  # its import registers in a kernel that is there
+            module._handle_ipython()
 
 
 class Brought:

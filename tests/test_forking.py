@@ -16,7 +16,10 @@ LIBRARIES = {"numpy", "torch", "torchgen", "functorch", "sympy", "mpmath"}
 
 DATA = {"numpy", "pandas", "pyarrow", "scipy", "sklearn", "joblib", "threadpoolctl", "torch"}
 
-EXTENSION = {"ipytorchseed", "IPython", "click", "jinja2", "msgspec", "rich", "xxhash"}
+EXTENSION = {
+    "anywidget", "ipytorchseed", "ipywidgets", "IPython", "click", "jinja2", "markupsafe", "msgspec", "rich",
+    "xxhash",
+}  # fmt: skip
 
 MODULES = "' '.join(sorted(name for name in __import__('sys').modules if name.split('.')[0] in {}))"
 

@@ -12,7 +12,7 @@ import ctypes
 import mmap
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -143,7 +143,7 @@ def require(array: Any, places: Any = None) -> None:
     array, item = np.atleast_1d(np.asarray(array)), array.itemsize
     low, high = _span(array)
     if places is None and high - low <= _DENSE * array.nbytes:
-        pages = [*range(low // mmap.PAGESIZE, (high - 1) // mmap.PAGESIZE + 1)]
+        pages: Sequence[int] = range(low // mmap.PAGESIZE, (high - 1) // mmap.PAGESIZE + 1)
     else:
         indices = np.unravel_index(np.arange(array.size) if places is None else places, array.shape)
         begins = address_of_array(array) + sum(
@@ -157,7 +157,7 @@ def require(array: Any, places: Any = None) -> None:
         raise UnreadableError("its memory was released")
 
 
-def _are_there(pages: list[int]) -> bool:
+def _are_there(pages: Sequence[int]) -> bool:
     """Return whether pages of memory can be read.
 
     The operating system writes a byte of each to a pipe, which fails instead of killing us.

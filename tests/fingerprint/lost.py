@@ -40,7 +40,7 @@ COUNT = 32768
 
 # Elements of 8 bytes that the allocator gets from the system and returns to it. It does not do so
 # if earlier tests of the process left a hole of that size in its heap.
-LARGE = 32 * 2**20
+LARGE = 16 * 2**20
 
 MAKERS: dict[str, Callable[[], Lost]] = {}
 

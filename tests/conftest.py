@@ -11,6 +11,7 @@ import json
 import os
 import random
 import signal
+import sys
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,6 +128,19 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     Those that drive a kernel wait half their time.
     """
     return (yield) + 1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the tests as pytest rewrites them: each process would do so in every run.
+
+    It takes 6 s, and ``PYTHONDONTWRITEBYTECODE`` would have it done.
+    """
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def pytest_collection_finish() -> None:

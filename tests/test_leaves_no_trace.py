@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 
 # One line of code for each state that a test could leave changed.
@@ -56,38 +54,14 @@ class Function(TorchFunctionMode):
 """
 
 
-@pytest.fixture
-def run(pytester):
-    """Run a test file under this suite's own ``conftest.py``, in another process."""
-
-    def run(body):
-        pytester.makeini(f"[pytest]\npythonpath = {ROOT}")
-        pytester.makeconftest((ROOT / "tests/conftest.py").read_text(encoding="utf-8"))
-        pytester.makepyfile(HEAD + body)
-        return pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", "-p", "no:nbmake")
-
-    return run
+def _test(name, line, fixture=""):
+    return f"def test_{name}({fixture}):\n    {line}\n"
 
 
-def _test(number, line, fixture=""):
-    return f"def test_{number}({fixture}):\n    {line}\n"
+def test_whatever_a_test_leaves_behind_fails_it_and_is_named(pytester):
+    """Each leak passes its test, and then fails the check, which names what was left.
 
-
-def test_whatever_a_test_leaves_behind_fails_it_and_is_named(run):
-    """Each leak passes its test, and then fails the check, which names what was left."""
-    leaks = [*LEAKS.values(), *FLAG_LEAKS.values()]
-    result = run("".join(_test(n, line) for n, line in enumerate(leaks)))
-    result.assert_outcomes(passed=len(leaks), errors=len(leaks))
-    for name in LEAKS:
-        result.stdout.fnmatch_lines([f"E*the test left these changed: {name}"])
-    for name in FLAG_LEAKS:
-        result.stdout.fnmatch_lines([f"E*the test left these changed:*{name}*"])
-
-
-def test_looking_is_no_leak_and_neither_is_what_put_back_restores(run):
-    """Tests that only look pass.
-
-    Those that draw, seed or register pass with ``put_back``.
+    Tests that only look pass. Those that draw, seed or register pass with ``put_back``.
     """
     look = "find_generators(globals()); its.snapshot(); [s.read() for s in table.sources()]"
     kept = ("environment", "dispatch modes", "function modes", "warnings", "handler of interrupts")
@@ -96,6 +70,24 @@ def test_looking_is_no_leak_and_neither_is_what_put_back_restores(run):
         "np.random.set_bit_generator(np.random.PCG64(1)); its.seed(1); np.random.random()",
         "torch.manual_seed(1); its.seed(1); torch.randn(1); random.gauss(0, 1)",
     ]
-    moving = [_test(n, line, "put_back") for n, line in enumerate(restored)]
-    result = run("".join([_test("looking", look), *moving]))
-    result.assert_outcomes(passed=1 + len(restored))
+    leaks = [*LEAKS.values(), *FLAG_LEAKS.values()]
+    tests = [
+        _test("looking", look),
+        *(_test(f"restored_{n}", line, "put_back") for n, line in enumerate(restored)),
+        *(_test(f"leak_{n}", line) for n, line in enumerate(leaks)),
+    ]
+    pytester.makeini(f"[pytest]\npythonpath = {ROOT}")
+    pytester.makeconftest((ROOT / "tests/conftest.py").read_text(encoding="utf-8"))
+    pytester.makepyfile(HEAD + "".join(tests))
+    result = pytester.runpytest_subprocess(
+        "-q", "-rA", "-p", "no:cacheprovider", "-p", "no:nbmake"
+    )  # under this suite's own conftest, in another process
+    result.assert_outcomes(passed=len(tests), errors=len(leaks))
+    assert "ERROR" in result.stdout.str()
+    assert not [
+        line for line in result.outlines if line.startswith("ERROR") and "leak_" not in line
+    ]
+    for name in LEAKS:
+        result.stdout.fnmatch_lines([f"E*the test left these changed: {name}"])
+    for name in FLAG_LEAKS:
+        result.stdout.fnmatch_lines([f"E*the test left these changed:*{name}*"])

@@ -13,7 +13,7 @@ class Node:
         self.next = next
 
 value = None
-for _ in range(30_000):
+for _ in range(20_000):
     value = Node(value)
 """
 

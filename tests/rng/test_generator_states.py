@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ipytorchseed.errors import StateError
@@ -105,6 +105,7 @@ def _found(generator):
 
 
 @every_kind
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_generator_put_back_gives_the_same_next_numbers(make, ways, data):
     """After any draws, restoring a state repeats the draws after it."""
@@ -121,6 +122,7 @@ def test_a_generator_put_back_gives_the_same_next_numbers(make, ways, data):
 
 
 @every_kind
+@settings(max_examples=20)
 @given(data=st.data())
 def test_reading_a_generator_draws_nothing(make, ways, data):
     """Digest and position do not change the next numbers."""
@@ -136,6 +138,7 @@ def test_reading_a_generator_draws_nothing(make, ways, data):
 
 
 @every_kind
+@settings(max_examples=20)
 @given(data=st.data())
 def test_reseeding_gives_one_state_whatever_was_drawn(make, ways, data):
     """A common seed and a name lead to one state, and to the position with that seed."""

@@ -21,13 +21,8 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import hypothesis
-import IPython.core.completer  # noqa: F401 -- its import adds a filter of warnings
 import numpy as np
 import pytest
-import torch
-import torch._dynamo  # the first use of a mode imports it, and that sets a variable and a filter
-from torch.overrides import _get_current_function_mode_stack
-from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from ipytorchseed.checking.notebook import import_nbformat
 from ipytorchseed.determinism.table import read_flags
@@ -36,9 +31,6 @@ from ipytorchseed.rng import generators, table
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from typing import NoReturn
-
-import_nbformat()  # so that no test imports it in the slow way
-gc.freeze()  # what torch brings, 300,000 objects: to go through them at each turn takes 0.3 s
 
 pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]
 
@@ -130,12 +122,25 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     return (yield) + 1
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
-    """Keep the tests as pytest rewrites them: each process would do so in every run.
+def import_libraries() -> None:
+    """Import what the tests use and check, before the first of them."""
+    import IPython.core.completer  # noqa: F401 -- its import adds a filter of warnings
+    import torch._dynamo  # noqa: F401 -- a mode's first use does: it sets a variable and a filter
 
-    It takes 6 s, and ``PYTHONDONTWRITEBYTECODE`` would have it done.
+    import_nbformat()  # so that no test imports it in the slow way
+    gc.freeze()  # what torch brings, 300,000 objects: to go through them at each turn takes 0.3 s
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Import the libraries, except in the process that only hands out the tests.
+
+    Keep the tests as pytest rewrites them: each process would do so in every run, which takes 6 s,
+    where ``PYTHONDONTWRITEBYTECODE`` is set.
     """
+    options = session.config.option
+    if hasattr(session.config, "workerinput") or not getattr(options, "numprocesses", None):
+        import_libraries()
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     try:
         return (yield)
@@ -196,6 +201,10 @@ def leaves_no_trace() -> Iterator[None]:
 
 def everything() -> dict[str, object]:
     """Return all states that a test must not change, by name."""
+    import torch
+    from torch.overrides import _get_current_function_mode_stack
+    from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
     return {
         "python": random.getstate(),
         "numpy": json.dumps(np.random.get_state(legacy=False), default=_bytes_of),
@@ -233,6 +242,8 @@ def _waiting(devices: Any) -> dict[str, object]:
 @pytest.fixture
 def put_back(leaves_no_trace) -> Iterator[None]:
     """Restore the sources, and the package's records of them."""
+    import torch
+
     python, cpu = random.getstate(), torch.get_rng_state()
     engine, numpy = np.random.get_bit_generator(), np.random.get_state(legacy=False)
     waiting = {devices: _waiting(devices) for devices in (torch.cuda, torch.xpu)}

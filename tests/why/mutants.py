@@ -316,8 +316,9 @@ def main(words: list[str]) -> int:
     for mutants in (function_mutants, field_mutants):
         for mutant in mutants(recorded, is_chosen):
             say(mutant.name, killer(mutant, recorded, kills))
-    import tests.conftest  # noqa: F401 -- torch etc., once for all forks
+    from tests.conftest import import_libraries
 
+    import_libraries()  # torch etc., once for all forks
     steps = [*filter(is_chosen, STEPS)]
     for name in sorted(steps, key=lambda each: STEPS[each].tests[0].startswith(WITH_KERNELS)):
         say(name, killer_of_step(name))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
 from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, find_differences
@@ -14,13 +14,12 @@ from ipytorchseed.experiment.verdict import Culprit, Entry, Traced
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import is_program, sentence
 from ipytorchseed.session.files import FileWatch
+from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.comparison import Comparison
-    from ipytorchseed.trace.format import Place
     from ipytorchseed.trace.loading import Loaded, Operation
-    from ipytorchseed.trace.probe import Memory, Probe
     from ipytorchseed.trace.recorder import Recorder
 
 # The most traced runs that are compared with the first one, until one differs.
@@ -59,7 +58,6 @@ class Tracing:
     def __init__(self, cell: RepeatedCell) -> None:
         self._cell = cell
         self._fill = 0
-        self._differ = False
 
     def trace(self, second: Outcome) -> Traced:
         """Find the origin of the difference.
@@ -72,7 +70,7 @@ class Tracing:
         found = Traced()
         first = self._traced("a traced run")
         trace = first.trace()
-        last, compared = first, None
+        last, compared, differ = first, None, False
         runs = [first]
         for attempt in range(1, _ATTEMPTS + 1):
             last = self._traced(f"a traced run to compare, {attempt} of at most {_ATTEMPTS}")
@@ -80,8 +78,8 @@ class Tracing:
             other = last.trace()
             if trace is not None and other is not None:
                 compared = compare(trace, other)
-            self._differ = bool(find_differences(first.outcome, last.outcome))
-            if self._differ or not (compared is None or compared.equal):
+            differ = bool(find_differences(first.outcome, last.outcome))
+            if differ or not (compared is None or compared.equal):
                 break
         found.first_only = not any(find_differences(second, each.outcome) for each in runs)
         if last.recorder is not None:
@@ -93,19 +91,17 @@ class Tracing:
         if found.culprit is None or (first_difference is not None and first_difference.outside):
             found.suspects = tuple(self._suspects(first, last))
             # with equal operations, so it depends on the time
-            if self._differ and not found.suspects:
+            if differ and not found.suspects:
                 found.suspects = tuple(map(sentence, sorted(self._cell.dependencies.timing)))
-        if not found.first_only and self._uses_compiled_code():
-            found.notes += (_COMPILED,)
         return found
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def _traced(self, what: str, probe: Probe | None = None) -> _Run:
+    def _traced(self, what: str) -> _Run:
         """Run the cell, and record its operations and the files that it read."""
         self._cell.progress(what)
         torch = hasattr(sys.modules.get("torch"), "nn")
-        recorder = self._recorder(what, probe) if torch else None
+        recorder = self._recorder(what) if torch else None
         watch = FileWatch()
         watch.start()
         try:
@@ -115,19 +111,18 @@ class Tracing:
         files = {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
         return _Run(outcome, recorder, files)
 
-    def _recorder(self, what: str, probe: Probe | None) -> Recorder:
+    def _recorder(self, what: str) -> Recorder:
         from ipytorchseed.trace.draws import Draws
         from ipytorchseed.trace.file import Trace
         from ipytorchseed.trace.recorder import Recorder
 
         cell = self._cell
         # uninitialized memory never has the same bytes twice
-        self._fill = (self._fill + 0x35) % 0x7F
+        self._fill += 0x35
         return Recorder(
             cell.lines,
             cell.namespace,
             draws=Draws(cell.namespace, count=False),
-            probe=probe,
             fill=self._fill,
             trace=Trace(),
             progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
@@ -137,67 +132,16 @@ class Tracing:
 
     def _judge(self, found: Traced, compared: Comparison) -> None:
         """Examine the operations that the comparison named."""
-        first, operation, trace = compared.first, compared.operation, compared.b
+        first, operation = compared.first, compared.operation
         if first is not None and first.outside:
             shown = first.shown
-            probe = self._look_closer(trace, shown)
-            if probe.unwritten is not None:
-                found.culprit = self._unwritten(probe.unwritten, shown)
-                return
             found.entry = Entry(shown.name, shown.place.line or None, draws=first.draws)
-        if operation is not None:
-            found.culprit = self._culprit(trace, operation.shown)
-        elif first is None and not found.first_only:
-            probe = self._look_closer(trace)
-            if probe.left and self._differ:
-                found.culprit = self._unwritten(probe.left[0], None)
-
-    def _look_closer(
-        self, trace: Loaded, shown: Operation | None = None, *, repeats: bool = False
-    ) -> Probe:
-        """Trace one more run, with a probe for an operation of the one before."""
-        from ipytorchseed.trace.probe import Probe
-
-        probe = Probe()
-        if shown is not None:
-            probe = Probe(shown.name, shown.place, trace.count_earlier(shown.index), repeats)
-        self._traced("a traced run to look closer", probe)
-        return probe
-
-    def _culprit(self, trace: Loaded, shown: Operation) -> Culprit:
-        """Describe an operation, which is repeated on the same input within one more run."""
-        short = shown.name.rpartition("::")[2]
-        advice = find_advice(short)
-        known = "switches" if has_other_algorithm(short) else "raises" if advice is not None else ""
-        probe = self._look_closer(trace, shown, repeats=True)
-        return self._name(
-            shown.name,
-            shown.place,
-            index=shown.index,
-            backward=shown.place.backward,
-            instead=advice or "",
-            known=known,
-            runs=probe.runs,
-            results=probe.results,
-            apart=probe.apart,
-        )
-
-    def _name(self, operation: str, place: Place, **about: Any) -> Culprit:
-        """Return an operation with its place in the cell."""
-        line, code = place.line or None, self._cell.line(place.line)
-        return Culprit(operation, line, code, module=place.module, **about)
-
-    def _unwritten(self, memory: Memory, reader: Operation | None) -> Culprit:
-        """Return the operation whose uninitialized memory was read."""
-        return self._name(
-            memory.operation,
-            memory.place,
-            index=memory.index,
-            unwritten=True,
-            read_by=None if reader is None else (reader.name, reader.place.line),
-            instead="torch.zeros, or write all of it before it is read",
-            known="switches",
-        )
+        if first is not None and first.source is not None:
+            found.culprit = _unwritten(self._cell, first.source, first.shown)
+        elif operation is not None:
+            found.culprit = _culprit(self._cell, operation.shown)
+        if any(call.place.module.endswith(COMPILED) for call in compared.b.calls):
+            found.notes += (_COMPILED,)
 
     # -- outside torch
     # ------------------------------------------------------------------------------
@@ -229,20 +173,30 @@ class Tracing:
             said.append(f"{left[0]} was left in another state: the runs drew differently from it")
         return said + [sentence(name) for name in asks if is_program(name)]
 
-    def _reached(self) -> list[tuple[str, Any]]:
-        """Return the variables that the cell may reach, with their current values."""
-        names = self._cell.namespace
-        return [(name, names[name]) for name in self._cell.engine.copied if name in names]
 
-    def _uses_compiled_code(self) -> bool:
-        """Return whether the cell uses compiled code."""
-        frames: Any = sys.modules.get("torch._dynamo.eval_frame")
-        if frames is None:
-            return False
-        if "torch.compile" in self._cell.source:
-            return True
-        return any(
-            issubclass(type(value), frames.OptimizedModule)
-            or (type(value) is FunctionType and "_torchdynamo_orig_callable" in vars(value))
-            for _, value in self._reached()
-        )
+def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:
+    """Describe an operation, with its place in the cell and what torch says about it."""
+    short = shown.name.rpartition("::")[2]
+    advice = find_advice(short)
+    place, known = shown.place, "" if advice is None else "raises"
+    return Culprit(
+        operation=shown.name,
+        line=place.line or None,
+        code=cell.line(place.line),
+        index=shown.index,
+        module=place.module,
+        backward=place.backward,
+        instead=advice or "",
+        known="switches" if has_other_algorithm(short) else known,
+    )
+
+
+def _unwritten(cell: RepeatedCell, source: Operation, reader: Operation) -> Culprit:
+    """Describe an operation whose uninitialized memory was read."""
+    return replace(
+        _culprit(cell, source),
+        unwritten=True,
+        read_by=(reader.name, reader.place.line),
+        instead="torch.zeros, or write all of it before it is read",
+        known="switches",
+    )

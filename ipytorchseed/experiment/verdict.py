@@ -20,9 +20,6 @@ class Culprit(Struct, frozen=True):
         index: Its number in the traced run, from 0.
         module: The module it ran in, ``model.layer2.conv1``; or "".
         backward: Whether it ran in a backward pass; the line is then that of its forward.
-        runs: How often it was repeated on the same input.
-        results: How many different results that gave.
-        apart: The largest difference between these; None if unknown.
         unwritten: Whether it returned uninitialized memory that was read.
         read_by: The operation that read it, and its line.
         instead: What repeats, if the flags do not help; or "".
@@ -36,9 +33,6 @@ class Culprit(Struct, frozen=True):
     index: int
     module: str = ""
     backward: bool = False
-    runs: int = 0
-    results: int = 0
-    apart: float | None = None
     unwritten: bool = False
     read_by: tuple[str, int] | None = None
     instead: str = ""

@@ -100,17 +100,6 @@ class CheckView(View):
             said.append(f"It runs in {culprit.module}.")
         if culprit.read_by is not None and culprit.read_by[1]:
             said.append(f"{culprit.read_by[0]} on line {culprit.read_by[1]} reads it.")
-        if culprit.results > 1:
-            apart = "" if culprit.apart is None else f", up to {culprit.apart:.2g} apart"
-            said.append(
-                f"Run {culprit.runs} more times by itself on the same input, it gave"
-                f" {culprit.results} different results{apart}."
-            )
-        elif culprit.runs > 1:
-            said.append(
-                f"Run {culprit.runs} more times by itself on the same input, it gave the same"
-                " result: the difference arises only in the cell."
-            )
         if culprit.operation.startswith("aten::") and not culprit.unwritten:
             repeats = culprit.known and self.checked.with_flags == "repeats"
             said.append(_KNOWN["switches" if repeats else culprit.known])

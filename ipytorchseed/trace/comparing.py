@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import Alignment, align
@@ -47,6 +48,7 @@ class _Comparing:
         one, other = keys(a), keys(b)
         self.pairs: Alignment = align(one, other)
         self._compiled = one.compiled, other.compiled
+        self._unwritten = one.unwritten, other.unwritten
         self._distances = Distances(a, b)
         self._judge(one, other)
         if rtol is not None:
@@ -60,7 +62,7 @@ class _Comparing:
         self.same_plain = one.plain[at] == other.plain[to]
         self.same_given = one.given[at] == other.given[to]
         seen = one.seen[at] & other.seen[to]
-        self.same_made = (one.made[at] == other.made[to]) | ~seen
+        self.same_made = (one.made[at] == other.made[to]) | ~seen | other.unwritten[to]
         self.apart = self._apart("makes", ~self.same_made)
         limit = -1.0 if self.rtol is None else self.rtol
         self.good = self.same_made | (self.apart <= limit)
@@ -138,8 +140,11 @@ class _Comparing:
             for side, trace, digest, end in ((1, self.b, theirs, to), (0, self.a, mine, at))
             for maker in makers(trace, digest, end)
         ]
-        for each in made:
-            if (span := self._span_of.get(each)) is not None:
+        for side, maker in made:
+            if self._unwritten[side][maker]:
+                source = (self.a, self.b)[side].operation(maker)
+                return replace(self._parting("unwritten", pair), source=source)
+            if (span := self._span_of.get((side, maker))) is not None:
                 span.accounted = False
                 return _of_span(span)
         # Both have its maker, with equal results: something invisible changed it since.

@@ -46,12 +46,14 @@ class FirstDifference(Struct, frozen=True):
         kind: ``operation`` (equal inputs, different results), ``argument`` (a number differs),
             ``draw`` (the generator had another state), ``input`` (a tensor differs that no
             operation here made), ``only-a``, ``only-b``, ``replaced``, ``fused`` (only one has
-            them, the other has compiled code there).
+            them, the other has compiled code there), ``unwritten`` (it read memory that nothing had
+            written; only where new memory is recorded).
         a: The operation in A.
         b: The operation in B.
         difference: A lower bound on the distance of the results, relative to their greatest value
             or norm; None if unknown.
-        span: The operations that only one has, for the last four kinds.
+        span: The operations that only one has, for the kinds from ``only-a`` to ``fused``.
+        source: The operation that returned memory that nothing had written, for ``unwritten``.
     """
 
     kind: str
@@ -59,11 +61,12 @@ class FirstDifference(Struct, frozen=True):
     b: Operation | None
     difference: float | None = None
     span: Span | None = None
+    source: Operation | None = None
 
     @property
     def outside(self) -> bool:
-        """Whether the difference did not come from an operation with equal inputs."""
-        return self.kind != "operation"
+        """Whether the difference did not come from an operation, or from new memory."""
+        return self.kind not in {"operation", "unwritten"}
 
     @property
     def draws(self) -> bool:

@@ -12,6 +12,7 @@ from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.loading import Loaded, Tensors
+from ipytorchseed.trace.operations import is_unwritten
 
 # Parts of a module's path for a wrapper around it, compiled or distributed.
 _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
@@ -31,6 +32,7 @@ class Keys(Struct):
         exact: The operation, its place, shapes and dtypes.
         named: The operation.
         compiled: Whether it is a run of compiled code, or within one.
+        unwritten: Whether its results are uninitialized memory, which is no result.
     """
 
     given: Any
@@ -41,6 +43,7 @@ class Keys(Struct):
     exact: Any
     named: Any
     compiled: Any
+    unwritten: Any
 
 
 def keys(trace: Loaded) -> Keys:
@@ -60,6 +63,7 @@ def keys(trace: Loaded) -> Keys:
     given = combined(_bytes(reads, reads.digests), plain.tolist())
     shapes = (_bytes(each, kinds[each.kinds]) for each in (reads, makes))
     compiled = of_calls(call.place.module.endswith(COMPILED) for call in trace.calls)
+    unwritten = of_calls(is_unwritten(call.operation) for call in trace.calls)
     return Keys(
         given=given,
         made=combined(_bytes(makes, makes.digests)),
@@ -69,6 +73,7 @@ def keys(trace: Loaded) -> Keys:
         exact=combined(placed.tolist(), *shapes),
         named=named,
         compiled=compiled.astype(bool),
+        unwritten=unwritten.astype(bool),
     )
 
 

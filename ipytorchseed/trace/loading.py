@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -165,17 +165,10 @@ class Loaded(Struct):
             given=", ".join([*words, text] if text else words),
         )
 
-    def find(self, name: str) -> int:
-        """Return the first operation with a name."""
-        calls = [call.operation == name for call in self.calls]
-        return int(np.flatnonzero(np.array(calls)[self.of])[0])
-
-    def count_earlier(self, operation: int) -> int:
-        """Count earlier operations of the same name, place and thread."""
-        one = self.call(operation)
-        same = [(call.operation, call.place) == (one.operation, one.place) for call in self.calls]
-        chosen = np.array(same)[self.of] & (self.threads == self.threads[operation])
-        return int(np.count_nonzero(chosen[:operation]))
+    def find(self, test: Callable[[str], object]) -> list[int]:
+        """Return the operations whose names pass a test, in order."""
+        passed = np.array([bool(test(call.operation)) for call in self.calls], bool)
+        return np.flatnonzero(passed[self.of]).tolist()
 
 
 def load(path: str | os.PathLike[str]) -> Loaded:

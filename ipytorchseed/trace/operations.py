@@ -22,6 +22,11 @@ _UNWRITTEN = frozenset({
 })  # fmt: skip
 
 
+def is_unwritten(name: str) -> bool:
+    """Return whether an operation returns uninitialized memory."""
+    return name.rpartition("::")[2] in _UNWRITTEN
+
+
 class Overload(Struct, frozen=True):
     """An overload of one of torch's operations.
 
@@ -87,7 +92,7 @@ def describe(func: Any) -> Overload:  # an OpOverload, or a similar object
     return Overload(
         name=name,
         view=view or name.startswith("profiler::"),
-        unwritten=short in _UNWRITTEN,
+        unwritten=is_unwritten(name),
         draws=torch.Tag.nondeterministic_seeded in func.tags,
         arguments=tuple(each.name for each in schema.arguments),
         written=frozenset(each.name for each in changed),

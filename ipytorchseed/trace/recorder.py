@@ -15,7 +15,6 @@ from ipytorchseed.trace.compiled import watch_graphs
 from ipytorchseed.trace.draws import Draws
 from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.places import Lines, ModulePaths, Places
-from ipytorchseed.trace.probe import Probe
 from ipytorchseed.trace.unwatched import pass_lengths_as_numbers
 from ipytorchseed.trace.watching import watch_class
 
@@ -66,10 +65,10 @@ class Recorder(Struct, dict=True, eq=False):
         lines: Finds the line of the cell.
         names: The user's namespace, for the names of modules and generators.
         draws: Called for each operation that draws.
-        probe: Examines one operation.
         progress: Called regularly with the number of operations so far.
-        fill: A byte to fill the uninitialized memory of operations such as ``empty``. Two runs
-            with different bytes differ only if it is read before it is written.
+        fill: A number to fill the uninitialized memory of operations such as ``empty`` with, which
+            are then recorded too. Two runs with different numbers differ in other operations only
+            if memory is read before it is written.
         trace: Where to record operations with their inputs and results; None to record none.
 
     Attributes:
@@ -81,7 +80,6 @@ class Recorder(Struct, dict=True, eq=False):
     lines: Lines
     names: Mapping[str, Any]
     draws: Draws | None = None
-    probe: Probe | None = None
     progress: Callable[[int], None] | None = None
     fill: int | None = None
     trace: Trace | None = None

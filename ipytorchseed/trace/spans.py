@@ -73,6 +73,7 @@ class Side:
         self.number = number
         self.trace = traces[number]
         self.compiled = keys[number].compiled
+        self.unwritten = keys[number].unwritten
         self.done = (pairs.a, pairs.b)[number]
         self.ordered = self.done[pairs.ordered]
         self.free = np.ones(len(self.trace), bool)
@@ -110,7 +111,7 @@ class Side:
         inner = self.compiled & called
         tensors = np.array([bool(each.dtype) for each in trace.kinds] or [False])
         tensors = tensors[trace.makes.kinds] | (trace.makes.digests == UNSEEN)
-        inner |= ~trace.makes.any(tensors)
+        inner |= ~trace.makes.any(tensors) | self.unwritten
         if rtol is not None:
             unmatched = self.free & ~inner & ~trace.makes.any(right)
             rows = np.flatnonzero(unmatched[trace.makes.owners])

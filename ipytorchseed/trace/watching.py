@@ -21,20 +21,28 @@ if TYPE_CHECKING:
 # Operations between two calls of ``progress``.
 _TICK = 1024
 
+# Bytes to fill memory with: below those of NaN, and of negative integers.
+_BYTES = 0x7F
+
 # Replaces the recorder in a thread that outlives it.
 _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
 
 
-def _fill(result: Any, operation: Overload, byte: int) -> None:  # a tensor
-    """Fill new memory with a byte; the old part of enlarged memory stays."""
+def _fill(result: Any, operation: Overload, byte: int) -> bool:  # a tensor
+    """Fill new memory with a byte, if it can be filled; return whether it was.
+
+    Enlarged memory is left alone, as its old part stays.
+    """
     at = native()
     enlarged = operation.written - operation.unread
     if enlarged or not reads_natively(type(result)) or at.layout(result) is not at.strided:
-        return
+        return False
     storage = at.untyped_storage(result)
-    if storage.nbytes() and at.device(result).type != "meta":
-        with Unseen():
-            storage.fill_(byte)
+    if not storage.nbytes() or at.device(result).type == "meta":
+        return False
+    with Unseen():
+        storage.fill_(byte % _BYTES)
+    return True
 
 
 @cache
@@ -93,7 +101,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 self._stack = recorder.modules.stack()
                 self._sequence = Sequence(newest())
 
-        def __torch_dispatch__(  # noqa: C901, PLR0912 -- as above
+        def __torch_dispatch__(  # noqa: C901 -- as above
             self,
             func: Any,
             types: Any,
@@ -117,8 +125,6 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                     read, words = _look(operation.inputs(args, given), track.digest)
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
-                if recorder.probe is not None:
-                    recorder.probe.before(func, operation, where, args, given)
             except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
                 recorder.fail(error)
                 return func(*args, **given)
@@ -126,13 +132,14 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             if not recorder.active:  # another thread may have ended it
                 return result
             try:
-                if operation.unwritten and recorder.fill is not None:
-                    _fill(result, operation, recorder.fill)
+                if (
+                    operation.unwritten
+                    and recorder.fill is not None
+                    and _fill(result, operation, recorder.fill + self.count)
+                ):
+                    track = self._track
                 if operation.draws and recorder.draws is not None:
                     recorder.draws.after(operation, where, recorder.lines, caller)
-                if recorder.probe is not None:
-                    index = 0 if self._track is None else self._track.count
-                    recorder.probe.after(operation, where, index, args, given, result)
                 if track is not None:
                     made, other = _look(operation.changes(args, given), track.written)
                     if operation.returns:

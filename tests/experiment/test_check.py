@@ -121,14 +121,13 @@ def test_afterwards_all_is_as_after_one_run():
 
 
 def test_an_operation_that_differs_is_named_with_its_line():
-    """With proof: run by itself on the same input, it gives other results."""
+    """Two traced runs gave it the same input, and it gave other results."""
     source = "x = torch.ones(3)\ny = x * 2\n\nz = drift(y)\nw = z.exp()"
     found, _ = check(source, _names(drift=drift))
     culprit = found.culprit
     assert (culprit.operation, culprit.line, culprit.code) == (
         "ipytorchseed_tests::drift", 4, "z = drift(y)",
     )  # fmt: skip
-    assert (culprit.runs, culprit.results) == (8, 8)
     assert {each.name for each in found.differences} == {"z", "w"}
     assert (found.with_flags, found.entry, found.suspects) == ("differs", None, ())
 
@@ -240,7 +239,21 @@ def test_memory_read_before_it_is_written_is_named():
     assert found.culprit is not None, found
     assert (found.culprit.operation, found.culprit.line) == ("aten::empty", 2)
     assert found.culprit.unwritten
+    assert found.culprit.read_by == ("aten::sum", 4)
     assert found.with_flags == "repeats"
+
+
+def test_memory_that_is_never_written_is_suspected():
+    """No operation reads it: it is what the cell made."""
+
+    class Count(Interrupt):
+        def __call__(self):
+            return next(self.left)
+
+    source = "y = torch.empty(9).fill_(2)\nx = torch.empty(9)\nz = count()"
+    found, _ = check(source, _names(count=Count(99)))
+    assert found.culprit is None
+    assert found.suspects[0].startswith("the cell calls `torch.empty()`, which does not set")
 
 
 def test_a_run_that_raises_where_the_first_did_not_is_a_difference():

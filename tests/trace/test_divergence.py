@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from ipytorchseed.trace.comparing import compare
-from ipytorchseed.trace.probe import Probe
 from tests.trace.recorded import drift, record
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -23,11 +22,6 @@ def _twice(source, *given):
         given_here = {"torch": torch, "drift": drift, **names}
         traces.append(record(source, given_here, fill=0x35 * number).trace.load())
     return compare(*traces)
-
-
-def _probe(shown, count=0, **options):
-    """Return a probe for an operation."""
-    return Probe(shown.name, shown.place, count, **options)
 
 
 def test_equal_runs_have_none():
@@ -111,52 +105,15 @@ def test_memory_that_is_written_before_it_is_read_is_no_difference(source):
     assert _twice(source).equal
 
 
-def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_given():
-    """``empty`` has no input and is not compared. Its reader leads to it."""
-    source = "a = torch.ones(2)\nx = torch.empty(1003)\n\ny = x + 1"
+@pytest.mark.parametrize("read", ["y = x + 1", "y = w + 1", "x.add_(1)", "x[5:].exp()"])
+def test_memory_that_is_read_before_it_is_written_is_traced_to_where_it_was_given(read):
+    """Also where other memory of the same size was given before or after."""
+    source = f"u = torch.empty(1003)\nw = x = torch.empty(1003)\nv = torch.empty(1003)\n{read}"
     found = _twice(source)
-    reader = found.first.shown
-    assert found.first.outside
-    assert (reader.name, reader.place.line) == ("aten::add", 4)
-    probe = _probe(reader, found.b.count_earlier(reader.index))
-    record(source, {"torch": torch}, probe=probe)
-    assert (probe.unwritten.operation, probe.unwritten.place.line) == ("aten::empty", 2)
-    assert probe.unwritten.index == 1
-
-
-def test_a_probe_knows_memory_that_was_never_written_to():
-    """Its place is the operation that allocated it."""
-    probe = Probe()
-    source = "a = torch.empty(4)\nd = torch.empty(4)\nd[:2] = 1\nd[2:] = 2\ne = d + 1"
-    record(source, {"torch": torch}, probe=probe)
-    assert [each.place.line for each in probe.left] == [1]
-
-
-def test_a_probe_runs_an_operation_again_on_the_same_input():
-    """It returns the number of different results, and their distance."""
-    source = "x = torch.ones(2)\ny = drift(x)\nz = x * 3"
-    probe = _probe(_twice(source).operation.shown, repeats=True)
-    record(source, {"torch": torch, "drift": drift}, probe=probe)
-    assert (probe.runs, probe.results) == (8, 8)
-    assert probe.apart == 7
-
-
-def test_a_probe_finds_the_operation_in_a_loop():
-    """Operations of the same name at the same place are counted."""
-    loop = "for n in range(5):\n    x = torch.ones(2) * n"
-    trace = record(loop).trace.load()
-    last = [trace.operation(n) for n in range(len(trace)) if trace.name(n) == "aten::mul"][-1]
-    assert trace.count_earlier(last.index) == 4
-
-
-def test_a_probe_of_an_operation_in_place_leaves_its_argument_alone():
-    """It works on copies."""
-    names = {"torch": torch, "x": torch.ones(2)}
-    shown = record("x.add_(1)", dict(names, x=torch.ones(2))).trace.load().operation(0)
-    probe = _probe(shown, repeats=True)
-    record("x.add_(1)", names, probe=probe)
-    assert (probe.runs, probe.results, probe.apart) == (8, 1, None)
-    assert torch.equal(names["x"], torch.full((2,), 2.0))
+    first = found.first
+    assert not first.outside
+    assert (first.kind, first.shown.place.line) == ("unwritten", 4)
+    assert (first.source.name, first.source.place.line) == ("aten::empty", 2)
 
 
 @pytest.fixture

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
 from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, find_differences
 from ipytorchseed.experiment.verdict import Culprit, Entry, Traced
-from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import is_program, sentence
-from ipytorchseed.session.files import FileWatch
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.why.words import many
 
@@ -30,22 +27,6 @@ _COMPILED = "operations inside torch.compile's regions are not seen, only what g
 
 # Packages that run code in varying order.
 _CONCURRENT = frozenset({"asyncio", "concurrent", "joblib", "multiprocessing", "threading"})
-
-# Seconds to read the files that a run read.
-_FILE_SECONDS = 2.0
-
-
-class _Run(Struct):
-    """A traced run: its outcome, its operations, and the files that it read."""
-
-    outcome: Outcome
-    recorder: Recorder | None
-    files: dict[str, FileRead]
-
-    def trace(self) -> Loaded | None:
-        """Return its operations; None without torch."""
-        recorded = None if self.recorder is None else self.recorder.trace
-        return None if recorded is None else recorded.load()
 
 
 class Tracing:
@@ -68,28 +49,28 @@ class Tracing:
         from ipytorchseed.trace.comparing import compare
 
         found = Traced()
-        first = self._traced("a traced run")
-        trace = first.trace()
-        last, compared, differ = first, None, False
-        runs = [first]
+        first, trace, recorder = self._traced("a traced run")
+        compared, differ, outcomes = None, False, [first]
         for attempt in range(1, _ATTEMPTS + 1):
-            last = self._traced(f"a traced run to compare, {attempt} of at most {_ATTEMPTS}")
-            runs.append(last)
-            other = last.trace()
+            outcome, other, recorder = self._traced(
+                f"a traced run to compare, {attempt} of at most {_ATTEMPTS}"
+            )
+            outcomes.append(outcome)
             if trace is not None and other is not None:
                 compared = compare(trace, other)
-            differ = bool(find_differences(first.outcome, last.outcome))
+            differ = bool(find_differences(first, outcome))
             if differ or not (compared is None or compared.equal):
                 break
-        found.first_only = not any(find_differences(second, each.outcome) for each in runs)
-        if last.recorder is not None:
-            found.operations = last.recorder.count
-            found.notes += tuple(last.recorder.notes)
+        found.first_only = not any(find_differences(second, each) for each in outcomes)
+        if recorder is not None:
+            found.operations = recorder.count
+            found.notes += tuple(recorder.notes)
         if compared is not None:
             self._judge(found, compared)
         first_difference = None if compared is None else compared.first
         if found.culprit is None or (first_difference is not None and first_difference.outside):
-            found.suspects = tuple(self._suspects(first, last))
+            threads = 0 if recorder is None else recorder.threads - 1
+            found.suspects = tuple(self._suspects(first, outcomes[-1], threads))
             # with equal operations, so it depends on the time
             if differ and not found.suspects:
                 found.suspects = tuple(map(sentence, sorted(self._cell.dependencies.timing)))
@@ -97,36 +78,20 @@ class Tracing:
 
     # -- runs --------------------------------------------------------------------------------------
 
-    def _traced(self, what: str) -> _Run:
-        """Run the cell, and record its operations and the files that it read."""
-        self._cell.progress(what)
-        torch = hasattr(sys.modules.get("torch"), "nn")
-        recorder = self._recorder(what) if torch else None
-        watch = FileWatch()
-        watch.start()
-        try:
-            outcome = self._cell.again(recorder)
-        finally:
-            watch.stop()
-        files = {file.path: file for file in watch.read(_FILE_SECONDS, "\0")}
-        return _Run(outcome, recorder, files)
-
-    def _recorder(self, what: str) -> Recorder:
+    def _traced(self, what: str) -> tuple[Outcome, Loaded | None, Recorder | None]:
+        """Run the cell, and record its operations if torch is imported."""
+        cell = self._cell
+        cell.progress(what)
+        if not hasattr(sys.modules.get("torch"), "nn"):
+            return cell.again(), None, None
         from ipytorchseed.trace.draws import Draws
         from ipytorchseed.trace.file import Trace
         from ipytorchseed.trace.recorder import Recorder
 
-        cell = self._cell
-        # uninitialized memory never has the same bytes twice
-        self._fill += 0x35
-        return Recorder(
-            cell.lines,
-            cell.namespace,
-            draws=Draws(cell.namespace, count=False),
-            fill=self._fill,
-            trace=Trace(),
-            progress=lambda count: cell.progress(f"{what}: {count:,} operations"),
-        )
+        self._fill += 0x35  # uninitialized memory never has the same bytes twice
+        trace, draws = Trace(), Draws(cell.namespace, count=False)
+        recorder = Recorder(cell.lines, cell.namespace, draws=draws, fill=self._fill, trace=trace)
+        return cell.again(recorder), trace.load(), recorder
 
     # -- operations --------------------------------------------------------------------------------
 
@@ -146,17 +111,11 @@ class Tracing:
     # -- outside torch
     # ------------------------------------------------------------------------------
 
-    def _suspects(self, first: _Run, last: _Run) -> list[str]:
+    def _suspects(self, first: Outcome, last: Outcome, threads: int) -> list[str]:
         """Return what can explain a difference that no operation made."""
         dependencies = self._cell.dependencies
         asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
         said = [sentence(name) for name in asks if not is_program(name)]
-        said += [
-            f"{path} had other content when the cell read it again: files are not put back"
-            for path, file in last.files.items()
-            if path not in first.files or first.files[path].digest != file.digest
-        ]
-        threads = 0 if last.recorder is None else last.recorder.threads - 1
         uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
         threads *= not any(map(is_program, asks))  # IPython waits for its output in a thread
         if threads > 0 or uses:
@@ -167,11 +126,18 @@ class Tracing:
             said.append(
                 "it may use the order of a set, which depends on addresses if it has objects"
             )
-        differences = find_differences(first.outcome, last.outcome)
+        differences = find_differences(first, last)
         left = [each.name for each in differences if each.what == "source"]
         if left and not said:
             said.append(f"{left[0]} was left in another state: the runs drew differently from it")
-        return said + [sentence(name) for name in asks if is_program(name)]
+        said += [sentence(name) for name in asks if is_program(name)]
+        loader: Any = getattr(sys.modules.get("torch.utils.data"), "DataLoader", ())
+        names = self._cell.namespace
+        return said + [
+            f"{name} loads in worker processes, whose operations are not seen"
+            for name in self._cell.engine.copied
+            if issubclass(type(names.get(name)), loader) and names[name].num_workers > 0
+        ]
 
 
 def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:

@@ -12,13 +12,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.tracing import trace
+    from contextlib import AbstractContextManager
+
+    from ipytorchseed.trace.file import TraceFile
 
 
 class _Trace(ModuleType):
     """A package that is also the function of its name."""
 
-    def __call__(self, file: str | os.PathLike[str], *, summaries: bool = False) -> trace:
+    def __call__(
+        self, file: str | os.PathLike[str], *, summaries: bool = False
+    ) -> AbstractContextManager[TraceFile]:
         """Record every torch operation inside a ``with`` block to a file.
 
         Args:
@@ -28,7 +32,8 @@ class _Trace(ModuleType):
                 ``ipytorchseed trace diff`` can recognize rounding (``--rtol``).
 
         Returns:
-            The block; afterwards ``path`` is the file and ``count`` the number of operations in it.
+            The block. It gives the trace: ``path`` is the file, and ``count`` the number of
+            operations in it after the block.
 
         Raises:
             TraceError: On entering: the file cannot be written.

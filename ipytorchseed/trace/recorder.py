@@ -65,7 +65,6 @@ class Recorder(Struct, dict=True, eq=False):
         lines: Finds the line of the cell.
         names: The user's namespace, for the names of modules and generators.
         draws: Called for each operation that draws.
-        progress: Called regularly with the number of operations so far.
         fill: A number to fill the uninitialized memory of operations such as ``empty`` with, which
             are then recorded too. Two runs with different numbers differ in other operations only
             if memory is read before it is written.
@@ -80,7 +79,6 @@ class Recorder(Struct, dict=True, eq=False):
     lines: Lines
     names: Mapping[str, Any]
     draws: Draws | None = None
-    progress: Callable[[int], None] | None = None
     fill: int | None = None
     trace: Trace | None = None
     place: Place | None = None

@@ -18,9 +18,6 @@ from ipytorchseed.trace.places import ENGINE, NOWHERE, Places, Sequence, Spot
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Track  # which imports numpy
 
-# Operations between two calls of ``progress``.
-_TICK = 1024
-
 # Bytes to fill memory with: below those of NaN, and of negative integers.
 _BYTES = 0x7F
 
@@ -148,8 +145,6 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                         made.append(plain_digest(other))
                     track.add(operation.name, place, words, read, state, made)
                 self.count += 1
-                if recorder.progress is not None and not self.count % _TICK:
-                    recorder.progress(recorder.count)
             except Exception as error:  # noqa: BLE001 -- as above
                 recorder.fail(error)
             return result

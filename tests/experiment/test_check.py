@@ -8,11 +8,9 @@ from __future__ import annotations
 import itertools
 import os
 import random
-import sys
 import time
 import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,9 +19,7 @@ from torch import nn
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.experiment.process import Process
-from ipytorchseed.experiment.tracing import Tracing
 from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.session import hearing
 from tests.conftest import everything
 from tests.experiment.checking import check
 from tests.trace.recorded import drift
@@ -201,16 +197,6 @@ def test_a_difference_from_outside_torch_is_put_down_to_what_the_cell_asks(sourc
     assert [each.startswith(told) for each in found.suspects] == [True]
 
 
-def test_a_file_that_the_cell_changes_is_named(tmp_path):
-    """Files are not put back: the second run reads what the first one wrote."""
-    path = str(tmp_path / "log.txt")
-    source = f"with open({path!r}, 'a') as f:\n    f.write('x')\nn = len(open({path!r}).read())"
-    found, _ = check(source, _names())
-    assert found.suspects == (
-        f"{path} had other content when the cell read it again: files are not put back",
-    )
-
-
 def test_threads_that_race_are_named():
     """Which one comes first differs each time: of twelve, one order in 479 million."""
     source = """\
@@ -362,19 +348,6 @@ def test_what_fails_to_go_back_keeps_nothing_else_from_it(tmp_path, monkeypatch)
     assert "SOMETHING_NEW" not in os.environ
     assert str(Path.cwd()) == process.folder
     assert warnings.filters == filters
-
-
-def test_files_are_not_watched_after_an_interrupt(monkeypatch):
-    """A traced run that is interrupted ends like any other."""
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.delitem(sys.modules, "torch")
-    tracing = Tracing(SimpleNamespace(again=interrupted, progress=str))
-    with pytest.raises(KeyboardInterrupt):
-        tracing._traced("a run")
-    assert hearing._listener is None
 
 
 @pytest.mark.parametrize("endless", [torch.zeros(1).expand(10**13),

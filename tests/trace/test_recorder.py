@@ -291,13 +291,6 @@ got = [batch.tolist() for batch in loader]
     assert recording.notes == []
 
 
-def test_progress_is_told_now_and_then():
-    """It has the number of operations so far."""
-    told = []
-    record("x = torch.ones(1)\nfor _ in range(3000):\n    x = x + 1", progress=told.append)
-    assert told == [1024, 2048]
-
-
 class _Outer(TorchDispatchMode):
     """Records operations that reach torch after the recorder."""
 

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 import ipytorchseed as its
-from ipytorchseed.errors import ScopeError, TraceError
+from ipytorchseed.errors import TraceError
 from ipytorchseed.trace import file
 from ipytorchseed.trace import format as format_
 from ipytorchseed.trace.comparing import compare
@@ -218,8 +218,6 @@ def test_nothing_but_a_trace_is_replaced(tmp_path):
     trace = _record(tmp_path / "a")
     _record(tmp_path / "a", steps=1)
     assert len(load(tmp_path / "a")) < trace.count
-    with trace, pytest.raises(ScopeError), trace:
-        pass
 
 
 def test_a_killed_process_leaves_what_it_did(tmp_path):

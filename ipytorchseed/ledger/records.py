@@ -197,11 +197,13 @@ class Outside(Struct, frozen=True, omit_defaults=True):
         connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
             Unix socket.
         left: What still ran at the end: ``thread``, ``widget``.
+        importing: The part of its seconds in which it imported packages, which stay imported.
     """
 
     wrote: tuple[str, ...] = ()
     connected: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    importing: float = 0.0
 
 
 # Parts of values: of a reading of a clock, or an address, and nothing else; and of what the user
@@ -248,7 +250,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
         outside: What it did that outlives its variables.
         between: Sources that moved between the previous run's end and this one's begin, with
             their digests then and now.
-        importing: The part of its seconds in which packages were imported.
         imported: Sources that only imports drew from, or that came with one and were left so.
         seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
             ``new``, ``scope``).
@@ -283,7 +284,6 @@ class Run(Struct, frozen=True, omit_defaults=True):
     loaded: Mapping[str, FileRead] = {}
     outside: Outside = Outside()
     between: Mapping[str, tuple[str, str]] = {}
-    importing: float = 0.0
     imported: tuple[str, ...] = ()
     seeds: tuple[tuple[int, str], ...] = ()
     nondeterministic_calls: Mapping[str, bool] = {}
@@ -311,7 +311,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
     @property
     def seconds_again(self) -> float:
         """How long it takes to run again, when its packages are imported."""
-        return max(self.seconds - self.importing, 0.0)
+        return max(self.seconds - self.outside.importing, 0.0)
 
     def lasts_at(self, moment: float) -> bool:
         """Return whether it was running at a moment, by a file's clock."""

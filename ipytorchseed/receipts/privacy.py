@@ -144,7 +144,7 @@ def conceal(run: Run, places: Places) -> Run:
             **hidden(run.outputs, SHOWN),
             error=None if error is None else _error(error),
         ),
-        outside=replace(hid.outside, connected=()),
+        outside=replace(hid.outside, connected=(), importing=0.0),
         nondeterministic_calls={
             places.scrub(name): is_used for name, is_used in run.nondeterministic_calls.items()
         },  # also programs

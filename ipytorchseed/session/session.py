@@ -381,9 +381,10 @@ class Session:
             files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
             loaded={name: self._files.look(path, 0.0) for name, path in own.items()},
             outside=replace(
-                self.outside(), left=() if pending.effects.inert else self._leftovers.found()
+                self.outside(),
+                left=() if pending.effects.inert else self._leftovers.found(),
+                importing=self._imports.seconds,
             ),
-            importing=self._imports.seconds,
             imported=imported,
             code=self.code_of(pending.source),
             notes=(

@@ -87,11 +87,11 @@ def _series(before: tuple[float, ...], after: tuple[float, ...], at: str) -> str
     ]
     if not apart:
         return ""
-    if sorted(before) == sorted(after):
-        return "the same numbers in another order"
     if len(before) <= _MOST_NUMBERS:
         sides = zip(*itertools.starmap(_write_both, zip(before, after, strict=True)), strict=True)
         return " → ".join(f"[{', '.join(side)}]" for side in sides)
+    if sorted(before) == sorted(after):
+        return "the same numbers in another order"
     first, largest = apart[0][0], max(distance for _, distance in apart)
     said = (
         f"{len(apart):,} of {len(before):,} numbers differ, the first at {at} {first}:"

@@ -67,7 +67,7 @@ def test_the_makers_count_once_and_the_cell_once_per_experiment():
     assert objection(replace(slow, seconds=SECONDS + 1)) == (
         "it would take about 3 s · %why --prove"
     )
-    assert not objection(replace(slow, seconds=SECONDS + 1, importing=SECONDS))
+    assert not objection(replace(slow, seconds=SECONDS + 1, outside=Outside(importing=SECONDS)))
     runs = replace(EARLIER, seconds=SECONDS / 4), LATER
     quick = replace(MAKER, seconds=0.0)
     assert not objection(quick, runs, experiments=4)

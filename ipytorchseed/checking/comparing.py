@@ -286,7 +286,7 @@ def _is_time(against: Run, run: Run, name: str) -> bool:
     return bool(parts) and all(_TIMES.search(part.partition(":")[2]) for part in parts)
 
 
-_HOLDS = "holds a generator in another state"
+_HOLDS = "holds a generator in a different state"
 
 # Kinds of results whose text may be rounded.
 _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})

@@ -206,7 +206,7 @@ def _use_deterministic(target: FixTarget) -> Iterator[Edits]:
 
 
 def _use_one_thread(target: FixTarget) -> Iterator[Edits]:
-    why = f"keeps torch to one thread from {target.found.cell.name} on"
+    why = f"limits torch to one thread from {target.found.cell.name} on"
     yield insert_at_top(target, target.code, "torch.set_num_threads(1)", "threads", why)
 
 

@@ -86,7 +86,7 @@ def give_seed(target: FixTarget) -> Iterator[Edits]:
                 drawn[source] = None
         edits.append(_seeded(call, seed))
     for source in drawn:
-        why = f"seeds {source}, which other seeds are drawn from"
+        why = f"seeds {source}, because other seeds are drawn from it"
         edits += insert_after_import(target, f"{_SEEDS[source]}({target.seed})", "seed", why)
     yield tuple(edits)
 
@@ -104,7 +104,7 @@ def _seeded(call: Call, seed: str) -> Edit:
     given = [*node.args, *(each.value for each in node.keywords)]
     end = code.end(node) - 1
     splice = code.replace(given[0], seed) if given else Splice(end, end, seed)
-    why = f"gives {label_of(ast.unparse(node.func), 40)} a seed, instead of one from the system"
+    why = f"gives {label_of(ast.unparse(node.func), 40)} a fixed seed, not one from the system"
     return Edit(code.cell, "generator", why, (splice,))
 
 

@@ -264,7 +264,7 @@ def _read_receipt(
 
 
 def _writable(option: str, path: Path | None) -> None:
-    """Check that a file can be written before hours of work depend on it.
+    """Check that a file can be written, before hours of work depend on it.
 
     Raises:
         UsageError: It cannot be written.

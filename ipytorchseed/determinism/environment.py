@@ -109,15 +109,15 @@ FLAGS: tuple[Flag, ...] = (
             "read when Python starts; setting it in a notebook does nothing to this kernel"
         ),
         why="Strings hash differently in each process unless it is fixed, so sets of strings have"
-        " another order after a restart.",
+        " a different order after a restart.",
         source="https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
         risk="the order of a set of strings changes at each restart",
         remedy="start Jupyter with PYTHONHASHSEED=0",
     ),
     _variable(
         "CUBLAS_WORKSPACE_CONFIG",
-        "Needed up to torch 2.9, exactly :4096:8 or :16:8 (:4096:2, which old posts give, is"
-        " refused); from 2.10 torch allocates cuBLAS's workspace itself.",
+        "Up to torch 2.9 it must be :4096:8 or :16:8 (:4096:2, which old posts give, is refused)."
+        " From 2.10, torch allocates cuBLAS's workspace itself.",
         "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
         wanted=lambda machine: _CUBLAS_FITS[0] if _has_old_cublas(machine) else ANY,
         fits=lambda value, _: value in _CUBLAS_FITS,
@@ -128,7 +128,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     _variable(
         "FLASH_ATTENTION_DETERMINISTIC",
-        "The package flash_attn, as transformers calls it, has a deterministic backward if 1.",
+        "If 1, flash_attn, as transformers calls it, uses a deterministic backward pass.",
         "https://github.com/huggingface/transformers/blob/main/src/transformers/"
         "modeling_flash_attention_utils.py",
         late=lambda _: None,
@@ -138,7 +138,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     _variable(
         "CUDA_LAUNCH_BLOCKING",
-        "Kernels run one after the other if 1, which mattered for RNNs on CUDA 10.1 and no longer"
+        "If 1, kernels run one after the other. This mattered for RNNs on CUDA 10.1 and no longer"
         " changes results.",
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
     ),

@@ -93,27 +93,27 @@ COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows be
     ),
     inductor_flag(
         "eager_numerics.disable_ftz",
-        "Compiled code on GPU keeps the tiniest numbers, as eager code does, or replaces them by 0;"
-        " implied by strict numerics.",
+        "If True, compiled code on GPU keeps the tiniest numbers, as eager code does; if False, it"
+        " may replace them by 0. Implied by strict numerics.",
         follows=_NUMERICS,
         applies=_has_triton,
     ),
     inductor_flag(
         "eager_numerics.use_pytorch_libdevice",
-        "Compiled code on GPU takes exp, erf and their like from CUDA's library, as eager code"
-        " does, or from Triton's.",
+        "If True, compiled code on GPU takes exp, erf and their like from CUDA's library, as eager"
+        " code does; if False, from Triton's.",
         applies=_has_triton,
     ),
     inductor_flag(
         "batch_invariant",
-        "Compiled code gives a sample the same bits in a batch of any size, or is tuned to the"
-        " size.",
+        "If True, compiled code gives a sample the same bits in a batch of any size; if False, it"
+        " is tuned to the size.",
         variable="TORCHINDUCTOR_BATCH_INVARIANT",
     ),
     inductor_flag(
         "fallback_random",
-        "Compiled code draws random numbers as eager code does, or in its own way; both"
-        " repeat, with different numbers.",
+        "If True, compiled code draws random numbers as eager code does; if False, in its own way."
+        " Both repeat, with different numbers.",
         "https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/torch.compiler_faq.html",
     ),
 )

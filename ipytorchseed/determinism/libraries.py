@@ -250,7 +250,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("numba.set_num_threads", "numba.np.ufunc.parallel", NUMBERS, numbers.read_numba,
             "numba.set_num_threads({})", through=frozenset({"numba"}), fits=_is_number,
             source="https://numba.readthedocs.io/en/stable/user/threading-layer.html",
-            why="Compiled loops split sums among this many threads; another number rounds"
+            why="Compiled loops split sums among this many threads; a different number rounds"
             " differently."),
     Setting("xarray.set_options", "xarray", NUMBERS,
             lambda xarray: plain_values(xarray.get_options()), "xarray.set_options({})",

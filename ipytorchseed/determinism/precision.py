@@ -59,7 +59,7 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
         get=lambda: _read(key),
         set=lambda value: _write(key, value),
         applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
-        why=f"The precision in which float32 {what} compute {where}; none: as the level above.",
+        why=f"The precision in which float32 {what} compute {where}; `none` is as the level above.",
         source=_SOURCE,
         follows=_MATMUL if operation == "matmul" else "",
     )
@@ -69,7 +69,7 @@ def _old_flag(name: str, what: str, *, cuda: bool, **fields: Any) -> Flag:
     return Flag(
         name=name,
         applies=(lambda machine: machine.cuda) if cuda else (lambda _: True),
-        why=f"{what} in float32 may round their input to fewer bits; the older name of"
+        why=f"{what} in float32 may round their input to fewer bits; an older setting for"
         " fp32_precision.",
         source=_SOURCE,
         **fields,

@@ -98,7 +98,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         variable="TORCHINDUCTOR_DETERMINISTIC",
         follows="torch.use_deterministic_algorithms",
         wanted=lambda machine: True if machine.torch >= (2, 10) else ANY,
-        why="Compiled code is not tuned by timings, which choose other kernels each time; set"
+        why="Kernels of compiled code are not chosen by timing, which may differ each time; set"
         " together with deterministic algorithms since torch 2.10, not by"
         " set_deterministic_debug_mode.",
         source=_USE,
@@ -128,8 +128,8 @@ LIBRARIES: tuple[Flag, ...] = (
         "backends.cudnn.benchmark",
         wanted=lambda _: False,
         applies=_has_cuda,
-        why="cuDNN times its algorithms and keeps the fastest, which noise can change from one"
-        " process to the next.",
+        why="cuDNN times its algorithms and keeps the fastest. Timings vary, so the choice can"
+        " differ between processes.",
         source=_NOTES,
         risk="cuDNN may choose another algorithm in each process",
     ),
@@ -254,7 +254,8 @@ MODES: tuple[Flag, ...] = (
     Flag(
         name="torch.default_device",
         **functions("get_default_device", "set_default_device") | {"get": _default_device},
-        why="New tensors are created on this device and draw from its generator; None is the CPU.",
+        why="New tensors are created on this device and draw from its generator; if it is not set,"
+        " on the CPU.",
         source=_DOCS + "generated/torch.set_default_device.html",
     ),
     Flag(

@@ -59,7 +59,7 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
             found.append(Change("variable", name, how_far(one, other)))
     found += find_output_changes(before.outputs, after.outputs)
     found += [
-        Change("source", name, "was left in another state")
+        Change("source", name, "was left in a different state")
         for name in dict.fromkeys([*before.sources, *after.sources])
         if before.sources.get(name) != after.sources.get(name)
     ]

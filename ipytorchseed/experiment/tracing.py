@@ -129,7 +129,9 @@ class Tracing:
         differences = find_differences(first, last)
         left = [each.name for each in differences if each.what == "source"]
         if left and not said:
-            said.append(f"{left[0]} was left in another state: the runs drew differently from it")
+            said.append(
+                f"{left[0]} was left in a different state: the runs drew differently from it"
+            )
         said += [sentence(name) for name in asks if is_program(name)]
         loader: Any = getattr(sys.modules.get("torch.utils.data"), "DataLoader", ())
         names = self._cell.namespace

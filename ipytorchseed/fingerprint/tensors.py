@@ -65,7 +65,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
 
 
 def _write_wrapper(value: Any, walk: Walk) -> Writing:
-    """Write a tensor whose class handles operations itself, by its inner tensors."""
+    """Write the inner tensors of a tensor whose class handles operations itself."""
     made = anatomy(type(value))
     tokens = yield from walk.named(made.attributes(value))
     opaque = not tokens

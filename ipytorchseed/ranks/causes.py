@@ -60,7 +60,7 @@ def explain(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]])
     elif sites:
         message = f"{who} drew more than {others} from {name}"
     else:
-        message = f"{who} left {name} in another state than {others}"
+        message = f"{who} left {name} in a different state than {others}"
     if sites:
         message += f": {first_of([*map(describe, sites)], _NAMED, ' and ')}"
     return odd, message, drew, sites[0] if sites else None

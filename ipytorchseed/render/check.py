@@ -76,7 +76,7 @@ class CheckView(View):
         if checked.first_only:
             return "The cell's first run differs from the others, which agree."
         if checked.entry is not None or checked.suspects:
-            return "The cell does not repeat, but not because of a torch operation."
+            return "The cell does not repeat. Each torch operation repeats for the same input."
         return "The cell does not repeat."
 
     @staticmethod
@@ -122,7 +122,7 @@ class CheckView(View):
             said.append(f"{entry.operation}{line} {what}.")
         said += map(sentence, checked.suspects)
         if entry is not None and not checked.suspects:
-            said.append("No cause was found.")
+            said.append("Nothing was found that explains this.")
         return said
 
     @property
@@ -147,12 +147,12 @@ class CheckView(View):
                 f" ({_FLAGS})."
             )
         elif checked.with_flags == "error":
-            said.append(f"With deterministic algorithms it stops: {checked.flags_said}")
+            said.append(f"With deterministic algorithms it fails: {checked.flags_said}")
         elif checked.with_flags == "differs":
             said.append("With deterministic algorithms it still does not repeat.")
         culprit = checked.culprit
         if culprit is not None and culprit.instead:
-            said.append(f"Instead: {culprit.instead}.")
+            said.append(f"Use instead: {culprit.instead}.")
         return said
 
     @property

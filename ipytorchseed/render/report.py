@@ -30,7 +30,7 @@ _MARK = {
 _GROUPS = (
     ("To change", (Standing.WRONG, Standing.LATE)),
     ("As it should be", (Standing.RIGHT,)),
-    ("torch does not tell", (Standing.UNKNOWN,)),
+    ("Not reported by torch", (Standing.UNKNOWN,)),
     ("Fine, but keep it the same", (Standing.FREE,)),
     ("Not used on this machine", (Standing.ABSENT,)),
 )

@@ -186,7 +186,7 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
     said = {
         "operation": f"was given the same in both runs{within} and gave something else.",
         "argument": f"is the first operation that was given other arguments: {given}.",
-        "draw": "drew from a generator that was in another state: another seed, or other draws"
+        "draw": "drew from a generator that was in a different state: another seed, or other draws"
         " before it.",
         "fused": "was given other values, which compiled code made.",
         "input": "is the first operation that was given other values. They came from outside"

@@ -132,7 +132,7 @@ class Restart:
         return {cell.file.id: cell.runs[-1] for cell in ran}
 
     def _match(self) -> dict[int | None, _Cell]:
-        """Match each run to a cell, by its id, or by its text if only one cell has that."""
+        """Match each run to a cell: by its id, or by its text if no other cell has it."""
         by_id = {cell.file.id: cell for cell in self._cells}
         codes = [cell.code for cell in self._cells]
         by_code = {cell.code: cell for cell in self._cells if codes.count(cell.code) == 1}

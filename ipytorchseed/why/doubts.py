@@ -81,7 +81,7 @@ def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
         if path in run.outside.wrote:
             yield f"{PurePath(path).name}, which {name} read and wrote, has changed since"
         elif path.endswith("/"):
-            yield f"{PurePath(path).name}/, which {name} listed, holds other files now"
+            yield f"{PurePath(path).name}/, which {name} listed, holds different files now"
     if not _ASKS_FOR_FILES.isdisjoint(map(last_part, run.actions)):
         read = {file.path for file in run.files}
         for path in (

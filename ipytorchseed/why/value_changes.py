@@ -30,7 +30,7 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         return "the same items in another order"
     said = said or ", ".join(_item_changes(parts, after.kind))
     return said or (
-        "in another state" if after.kind == "rng" else f"{after.kind} with different content"
+        "in a different state" if after.kind == "rng" else f"{after.kind} with different content"
     )
 
 

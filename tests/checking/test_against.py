@@ -143,7 +143,7 @@ def test_what_is_told_of_the_first_cell(there, tmp_path):
     verdict = hold(there, tmp_path, (TORCH, SEED))
     said = report.text([verdict])
     assert "In[2] is the first to differ\n" in said
-    assert "torch's random stream started in another state (seed 43, not seed 42)" in " ".join(
+    assert "torch's random stream started in a different state (seed 43, not seed 42)" in " ".join(
         said.split()
     )
     assert "the torch version is 2." in said

@@ -53,7 +53,7 @@ def test_the_seed_of_a_generator_of_ones_own_seeds_no_source(tmp_path):
         (
             ["np.random.seed()"],
             ["np.random.seed()", MUCH],
-            "numpy's random stream started in another state: In[2]",
+            "numpy's random stream started in a different state: In[2]",
         ),
     ],
 )

@@ -87,7 +87,7 @@ def test_a_number_is_written_so_that_the_difference_is_seen(before, after, expec
          "5 characters → 6 characters"),
         (value("01", "str", "text"), value("02", "str", "text"), "str with different content"),
         (value("01", "rng", "torch.Generator"), value("02", "rng", "torch.Generator"),
-         "in another state"),
+         "in a different state"),
         (value("01", "list", "list", parts={"length": "2"}),
          value("02", "list", "list", parts={"length": "5"}), "appended 3 items"),
         (value("01", "module", "Net", parts={"mode": "train", "p:w": "1", "p:b": "1", "b:m": "1"}),

@@ -30,7 +30,9 @@ def test_what_a_setting_implies_is_named_with_it():
     ]
     told = explain(runs[1], runs[0], runs[:1], States(runs))
     assert [cause.name for cause in told.causes] == [NUMERICS]
-    assert {each.name: each.message for each in told.cleared}[implied] == f"goes with {NUMERICS}"
+    assert {each.name: each.message for each in told.cleared}[
+        implied
+    ] == f"changes together with {NUMERICS}"
 
 
 _STATEMENTS = """

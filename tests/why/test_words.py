@@ -14,7 +14,7 @@ from ipytorchseed.why.words import sentence
         ("nothing was found", "Nothing was found."),
         ("torch.cpu moved", "torch.cpu moved."),
         ("loss: made by an earlier cell", "loss: made by an earlier cell."),
-        ("data/, which In[3] listed, holds other files now", None),
+        ("data/, which In[3] listed, holds different files now", None),
         ("In[3] imports numpy", "In[3] imports numpy."),
         ("my_mnist.csv, which In[3] read, has changed since", None),
     ],

@@ -23,7 +23,7 @@ _VERB = lazy_pattern(
 _DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
 
 # For the only run between two looks, if it is not known to have done anything with the value.
-AS_IT_CHANGED = "ran as it changed"
+AS_IT_CHANGED = "was running when it changed"
 
 # Kinds of immutable values.
 SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
@@ -191,7 +191,7 @@ def changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
 
 
 def continues(evidence: Evidence, run: Run, name: str) -> bool:
-    """Return whether a run changed a value further that its cell had changed before."""
+    """Return whether a run changed a value that its cell had changed before."""
     if name not in run.reads or name not in run.writes:
         return False
     return any(

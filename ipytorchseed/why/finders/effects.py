@@ -16,8 +16,9 @@ from ipytorchseed.why.explanation import Blame, Cause
 def find_effects(evidence: Evidence) -> Iterator[Cause]:
     """Find the last call between the runs that is made for its effect on a library.
 
-    It counts if the cell uses that library, and only if there is no other cause. Its text shows
-    it: nothing is done with what it returns. Libraries whose settings are recorded are left out.
+    It counts if the cell uses that library, and only if there is no other cause. Such a call is
+    recognized by its text: what it returns is not used. Libraries whose settings are recorded
+    are left out.
     """
     between = [run for run in evidence.here if run.cell != evidence.run.cell]
     for run in between[::-1]:
@@ -27,8 +28,8 @@ def find_effects(evidence: Evidence) -> Iterator[Cause]:
                 continue
             if evidence.uses(package) and package not in sys.stdlib_module_names | _known():
                 message = (
-                    f"{evidence.name(run)} called `{call.name}()` of {package}, which this cell"
-                    " uses too; no recorded input changed"
+                    f"{evidence.name(run)} called `{call.name}()` of {package}, and this cell"
+                    f" also uses {package}; no recorded input changed"
                 )
                 name = f"{package}.{call.name.removeprefix(f'{package}.')}"
                 yield Cause("flag", name, message, blame=(Blame(run, "called it"),), prevents=True)

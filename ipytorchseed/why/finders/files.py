@@ -36,7 +36,7 @@ def find_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
         if same is False:
             yield Cause("file", after.path, _how(evidence, before, after, blame), blame=blame)
         elif same and before.modified != after.modified and evidence.run.asks_when_written:
-            message = f"{evidence.path(after.path)} was written again, and this cell asks when"
+            message = f"{evidence.path(after.path)} was written again, and this cell reads its time"
             yield Cause("file", after.path, message + evidence.doings(blame), blame=blame)
     for name, after in evidence.run.loaded.items():  # modules that both runs loaded again
         before = evidence.against.loaded.get(name)
@@ -62,7 +62,7 @@ def _writer(evidence: Evidence, file: FileRead, *, gone: bool = False) -> tuple[
     ]
     if file.modified and not (heard or gone or file.is_folder):
         runs = [run for run in evidence.history if run.lasts_at(file.modified / 1e9)]
-        heard = [Blame(run, "ran as it was written") for run in runs]
+        heard = [Blame(run, "was running when it was written") for run in runs]
     return (*heard[-1:],)
 
 
@@ -83,7 +83,7 @@ def _module(evidence: Evidence, name: str, before: FileRead, after: FileRead) ->
     if before.path == after.path:
         return Cause("file", after.path, _how(evidence, before, after, blame), blame=blame)
     movers = [run for run in evidence.history if does(run, _SETS_PATH)]
-    blame = tuple(Blame(run, "changed where modules are found") for run in movers[-1:]) or blame
+    blame = tuple(Blame(run, "changed the module search path") for run in movers[-1:]) or blame
     paths = evidence.path(after.path), evidence.path(before.path)
     message = "`{}` is now imported from {}, not from {}".format(name, *paths)
     return Cause("file", after.path, message + evidence.doings(blame), blame=blame)
@@ -171,7 +171,7 @@ def _other(evidence: Evidence, file: FileRead, *, gone: bool) -> Cause:
     path = evidence.path(file.path)
     blame: tuple[Blame, ...] = (Blame(evidence.against, "made it"),)
     if file.path in evidence.made:
-        message = f"{evidence.who(blame)} made {path}, which is there now"
+        message = f"{evidence.who(blame)} created {path}, so it exists now"
     else:
         blame = _writer(evidence, file, gone=gone)
         how = "no longer reads" if gone else "now reads"
@@ -182,7 +182,7 @@ def _other(evidence: Evidence, file: FileRead, *, gone: bool) -> Cause:
 def _listing(evidence: Evidence, before: FileRead, after: FileRead) -> Cause:
     """Return the cause for a folder that both runs listed, with other files in it."""
     blame = _writer(evidence, after)
-    what = "holds other files than before"
+    what = "holds different files than before"
     if before.size != after.size:
         what = f"holds {many(after.size, 'file')}, not {before.size:,}"
     message = f"{evidence.path(after.path)}, which this cell lists, {what}{evidence.doings(blame)}"

@@ -29,7 +29,7 @@ class _Form(NamedTuple):
     by: frozenset[str] = frozenset()
 
 
-_RANDOM = _Form("random", "holds a random generator that is in another state", "drew from it")
+_RANDOM = _Form("random", "holds a random generator that is in a different state", "drew from it")
 _STRIDES = _Form("strides", "holds the same numbers in another order in memory", "changed it")
 _ORDER = _Form("order", "holds the same items in another order", "changed it")
 _SPAWNED = _Form("spawned", "had spawned more or fewer generators", "spawned from it")
@@ -37,7 +37,7 @@ _SPAWNED = _Form("spawned", "had spawned more or fewer generators", "spawned fro
 # Caches of functions, with fewer results than before, or more.
 _OUT_OF_DATE = "which may have been out of date"
 _EMPTIED = _Form("kept", f"no longer keeps cached results, {_OUT_OF_DATE}", "emptied it")
-_DREW_BEFORE = "already had a cached result, and did not draw numbers for it again"
+_DREW_BEFORE = "used a cached result, so it drew no numbers this time"
 _FILLED = _Form("kept", _DREW_BEFORE, "made it")
 
 # Those that are restored together with the content.
@@ -59,7 +59,9 @@ def find_forms(evidence: Evidence) -> Iterator[Cause]:
             if same(before, after) is False:
                 blame = tuple(find_changers(evidence, name))
                 who = evidence.who(blame[-MOST_TOLD:])
-                message = f"`{name}` had moved on" + (f": {who} drew from it" if who else "")
+                message = f"`{name}` was in a different state" + (
+                    f": {who} drew from it" if who else ""
+                )
                 yield Cause("rng", name, message, blame=blame)
             continue
         for form in [*_forms(evidence, name, before, after, drew_less=drew_less)][:1]:
@@ -114,7 +116,7 @@ def _caches(before: Fingerprint, after: Fingerprint, *, drew_less: bool) -> Iter
             what = f"no longer keeps a cached {each}, {_OUT_OF_DATE}"
             yield _Form(DERIVED, what, "dropped it")
         elif found[each] != known[each]:
-            yield _Form(DERIVED, f"keeps another cached {each}", "worked it out")
+            yield _Form(DERIVED, f"has a different cached {each}", "computed it")
 
 
 def _shared(name: str, was: list[str], now: list[str]) -> Iterator[_Form]:

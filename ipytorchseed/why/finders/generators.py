@@ -144,7 +144,8 @@ def _reseeded(evidence: Evidence, name: str) -> str:
 def _may_continue(run: Run, name: str) -> bool:
     """Return whether the new seed of a generator may come from its old state.
 
-    A library's object may replace its generator so, which neither the cell sets nor its name.
+    A library's object may replace its own generator so, although the cell neither seeds the
+    generator nor assigns the object.
     """
     root = name.partition(".")[0].partition("[")[0]
     is_bound = root in run.writes and root not in run.in_place

@@ -83,7 +83,7 @@ def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprin
     elif any(name in run.timed for run in makers[-1:]):
         state = READING
     elif after.opaque and after.kind != DATABASE:
-        state = "had moved on"
+        state = "was in a different state"
     if state:
         message = f"`{name}` {state}{evidence.doings(blame)}"
     elif has_other_name(before, after):
@@ -163,7 +163,8 @@ def _clause(evidence: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
     """Return a clause about what runs did to an input, which it calls ``it``."""
     if how == NOT_RUN:
         cells = listed(f"In[{run.execution_count}]" for run in runs)
-        return f"the cell that changed {it} has not been run since the restart ({cells} then)"
+        have = "has" if len(runs) == 1 else "have"
+        return f"{cells} changed {it} and {have} not been run since the restart"
     who = listed(map(evidence.name, runs))
     if how in _ACTS:
         return f"{who} {_ACTS[how].format(it)}"
@@ -178,7 +179,7 @@ _ACTS = {
     SET: "set {}",
     REDEFINED: "redefined {}",
     RELOADED: "reloaded the module of {}",
-    AS_IT_CHANGED: "ran as {} changed",
+    AS_IT_CHANGED: "was running when {} changed",
     "changed it": "changed {}",
     "showed it": "showed {}",
 }

@@ -76,7 +76,7 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
     left_out = _missing_moves(evidence, name, blame, after)
     if left_out:
         blame = left_out
-        message = f"{_describe(evidence, blame, stream_of(name))}; since the restart, nothing did"
+        message = f"{_describe(evidence, blame, stream_of(name))}; since the restart, no cell did"
     else:
         message = _say_moved(evidence, name, blame, was, now)
     library = evidence.run.generators.get(name, "").partition(" in ")[2]
@@ -135,11 +135,11 @@ def _say_moved(
     if blame and blame[0].how == _PUT_BACK:
         return _describe(evidence, blame, stream)
     if blame:
-        how = "had moved on" if evidence.same_kernel else "started in another state"
+        how = "had moved on" if evidence.same_kernel else "started in a different state"
         return f"{stream} {how}: {_describe(evidence, blame)}"
     known = [str(each) for each in (now, was) if each.seed is not None]
     stood = f" ({known[0]}, not {known[1]})" if len({*known}) > 1 else ""
-    return f"{stream} started in another state{stood}"
+    return f"{stream} started in a different state{stood}"
 
 
 def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int) -> str:
@@ -334,7 +334,7 @@ def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: 
 def _numbers(run: Run | None, name: str, draws: int) -> str:
     """Return how many numbers were drawn, and their size: a call may take several."""
     if not draws:  # one of two made at once: normal numbers, or halves of one
-        return "a number that was kept"
+        return "a number left over from an earlier draw"
     kind = name if run is None else run.generators.get(name, name).partition(" in ")[0]
     bits = " of 32 bits" if kind in _OF_32_BITS else ""
     return f"{many(draws, 'number')}{bits}"

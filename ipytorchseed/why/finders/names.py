@@ -52,7 +52,7 @@ def find_replaced_names(evidence: Evidence) -> Iterator[Cause]:
             makers = [run for run in evidence.since if name in run.writes]
             if makers and name in used and not known and value.kind in _CALLED:
                 what = value.summary or value.kind
-                did = f"made `{name}` {what}; before, it was the package's own"
+                did = f"replaced `{name}` by {what}; before, it was the package's own"
                 if one is evidence.against:
                     did = f"made `{name}` the package's own again; it was {what}"
                 yield _cause(evidence, name, makers, "made it", did, "")

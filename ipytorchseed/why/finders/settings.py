@@ -71,7 +71,7 @@ def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
     computing = {each for run in evidence.both for each in run.packages} - _NOT_COMPUTING
     on_gpu = name not in _ON_CPU_TOO and any(part in name for part in _ON_GPU)
     reasons = {
-        f"goes with {leader}": leader in moved,
+        f"changes together with {leader}": leader in moved,
         "does not change results": name in _NEVER,
         "the cell's results do not depend on hash order": (
             name == "PYTHONHASHSEED" and "hash" not in calls
@@ -93,7 +93,7 @@ def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) ->
     what = f"the {name} version" if name in _VERSIONS else what
     was, now = ("not set" if each is None else each for each in (before, after))
     if evidence.elsewhere and is_secret(name):
-        message = f"{what} has another value than in {evidence.name(evidence.against)}"
+        message = f"{what} has a different value than in {evidence.name(evidence.against)}"
         return Cause(kind, name, message)
     if evidence.elsewhere:
         message = f"{what} is {now} here, and was {was} there"

@@ -58,6 +58,8 @@ def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
     for run in evidence.here[::-1]:
         wrote = sorted(files.intersection(run.outside.wrote))
         if wrote and run.cell != evidence.run.cell:
-            how = f"wrote {PurePath(wrote[0]).name}, with which {evidence.name(maker)} made {name}"
+            how = (
+                f"wrote {PurePath(wrote[0]).name}, which {evidence.name(maker)} used to make {name}"
+            )
             return (Blame(run, how),)
     return ()

@@ -5,7 +5,7 @@ ask: split
 probe: chosen.tolist()
 changed: yes
 expect: rng numpy 3
-says: since the restart, nothing did
+says: since the restart, no cell did
 innocent: rng python
 innocent: rng torch.cpu
 """

@@ -5,7 +5,7 @@ ask: ask
 probe: written
 changed: yes
 expect: file data.csv 3
-says: `data.csv` was written again, and this cell asks when; In[3] wrote it
+says: `data.csv` was written again, and this cell reads its time; In[3] wrote it
 """
 # %% setup
 import os

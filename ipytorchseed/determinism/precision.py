@@ -4,14 +4,17 @@ torch keeps a table of precisions by backend and operation, in which ``none`` in
 keeps the state of the older settings (``set_float32_matmul_precision``, ``allow_tf32``). Setting
 an older one writes both. Setting a new one may make the older one unreadable: torch then raises a
 RuntimeError because they disagree (torch 2.9, aten/src/ATen/Context.cpp). So rows are read one by
-one. The state of an older setting that could not be read is not restored; the table decides.
+one, and restored together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ipytorchseed.determinism.flag import Flag
+from msgspec import Struct
+
+from ipytorchseed.determinism.flag import Flag, Unreadable
 from ipytorchseed.determinism.torch_flags import attribute, functions
 
 _SOURCE = "https://docs.pytorch.org/docs/stable/notes/cuda.html#tf32-on-ampere"
@@ -29,6 +32,8 @@ _KEYS: dict[str, tuple[str, str]] = {  # parents first
 }
 _WHAT = {"all": "operations", "matmul": "matrix products", "conv": "convolutions", "rnn": "RNNs"}
 _MATMUL = "torch.float32_matmul_precision"
+_CUBLAS = "torch.backends.cuda.matmul.allow_tf32"
+_CUDNN = "torch.backends.cudnn.allow_tf32"
 
 
 def _read(key: tuple[str, str]) -> str:
@@ -38,16 +43,9 @@ def _read(key: tuple[str, str]) -> str:
 
 
 def _write(key: tuple[str, str], value: str) -> None:
-    """Make a key inherit if that gives the value; else write it.
-
-    So a key that inherited does so again, and torch's default for cuDNN (tf32, unless a level above
-    says otherwise), which cannot be set by name, comes back.
-    """
     import torch
 
-    for each in ("none", value):
-        if _read(key) != value:
-            torch._C._set_fp32_precision_setter(*key, each)  # noqa: SLF001
+    torch._C._set_fp32_precision_setter(*key, value)  # noqa: SLF001
 
 
 def _key_flag(name: str, key: tuple[str, str]) -> Flag:
@@ -76,25 +74,92 @@ def _old_flag(name: str, what: str, *, cuda: bool, **fields: Any) -> Flag:
     )
 
 
-FLAGS: tuple[Flag, ...] = (  # older names last: most are right again once the keys are restored
+_matmul = functions("get_float32_matmul_precision", "set_float32_matmul_precision")
+_cublas = attribute("backends.cuda.matmul.allow_tf32")
+_cudnn = attribute("backends.cudnn.allow_tf32")
+
+FLAGS: tuple[Flag, ...] = (
+    _old_flag(_MATMUL, "Matrix products", cuda=False, **_matmul),
+    _old_flag(_CUBLAS, "Matrix products on GPU", cuda=True, follows=_MATMUL, **_cublas),
+    _old_flag(_CUDNN, "Convolutions and RNNs on GPU", cuda=True, **_cudnn),
     *(_key_flag(name, key) for name, key in _KEYS.items()),
-    _old_flag(
-        _MATMUL,
-        "Matrix products",
-        cuda=False,
-        **functions("get_float32_matmul_precision", "set_float32_matmul_precision"),
+)
+
+
+class _OldSetting(Struct, frozen=True):
+    """An older setting.
+
+    Attributes:
+        names: Its rows; the first takes ``values``.
+        values: What it can be set to.
+        write: Sets it.
+        writes: The keys that this writes too.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[object, ...]
+    write: Callable[[Any], None]
+    writes: tuple[str, ...]
+
+
+_OLD_SETTINGS = (
+    _OldSetting(
+        names=(_MATMUL, _CUBLAS),
+        values=("highest", "high", "medium"),
+        write=_matmul["set"],
+        writes=(
+            "torch.backends.cuda.matmul.fp32_precision",
+            "torch.backends.mkldnn.matmul.fp32_precision",
+        ),
     ),
-    _old_flag(
-        "torch.backends.cuda.matmul.allow_tf32",
-        "Matrix products on GPU",
-        cuda=True,
-        follows=_MATMUL,
-        **attribute("backends.cuda.matmul.allow_tf32"),
-    ),
-    _old_flag(
-        "torch.backends.cudnn.allow_tf32",
-        "Convolutions and RNNs on GPU",
-        cuda=True,
-        **attribute("backends.cudnn.allow_tf32"),
+    _OldSetting(
+        names=(_CUDNN,),
+        values=(True, False),
+        write=_cudnn["set"],
+        writes=(
+            "torch.backends.cudnn.conv.fp32_precision",
+            "torch.backends.cudnn.rnn.fp32_precision",
+        ),
     ),
 )
+
+
+def restore(saved: Mapping[str, object]) -> None:
+    """Restore all rows to saved values.
+
+    A row that already has its value is not written: a key that inherits continues to inherit, and
+    torch's default for cuDNN (tf32, unless a level above says otherwise) cannot be set by name.
+    The value of an older setting that could not be read is found by trial: with the right value,
+    every row reads as saved, including unreadable ones.
+
+    Args:
+        saved: Values by name, from ``Flag.read``.
+    """
+    goal = {flag.name: saved[flag.name] for flag in FLAGS}
+    _put_keys(goal)
+    for old in _OLD_SETTINGS:
+        first = goal[old.names[0]]
+        for value in old.values if isinstance(first, Unreadable) else (first,):
+            if _now(old.names) == {name: goal[name] for name in old.names}:
+                break
+            old.write(value)
+            _put_keys(goal, old.writes)
+
+
+def _now(names: tuple[str, ...]) -> dict[str, object]:
+    return {flag.name: flag.read() for flag in FLAGS if flag.name in names}
+
+
+def _put_keys(goal: Mapping[str, object], written: tuple[str, ...] = ()) -> None:
+    """Write the keys without their values yet, and those that were just written."""
+    for name, key in _KEYS.items():
+        value = goal[name]
+        if isinstance(value, str) and (name in written or _read(key) != value):
+            _inherit_or_write(key, value)
+
+
+def _inherit_or_write(key: tuple[str, str], value: str) -> None:
+    """Make a key inherit if that gives its old value; else write the value."""
+    _write(key, "none")
+    if _read(key) != value:
+        _write(key, value)

@@ -44,14 +44,15 @@ def restore_flags(saved: Mapping[str, object]) -> list[str]:
     Returns:
         The names of flags that torch could not restore.
     """
-    touched = {}
+    touched = []
     with held_interrupts():
-        for flag in FLAGS * 2:  # since a setter may also write the rows above and below it
-            if flag.read() != saved[flag.name]:
-                touched[flag.name] = flag
-                if flag.set is not None:
-                    with suppress(
-                        Exception
-                    ):  # it is read again at the end, and named if it is wrong
-                        flag.set(saved[flag.name])
-        return [name for name, flag in touched.items() if flag.read() != saved[name]]
+        for flag in FLAGS:  # in order, since a row above may have written it
+            if flag.read() == saved[flag.name]:
+                continue
+            touched.append(flag)
+            if flag.set is not None and flag not in precision.FLAGS:  # restored together below
+                with suppress(Exception):  # it is read again at the end, and named if it is wrong
+                    flag.set(saved[flag.name])
+        with suppress(Exception):  # as above
+            precision.restore(saved)
+        return [flag.name for flag in touched if flag.read() != saved[flag.name]]

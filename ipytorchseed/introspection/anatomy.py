@@ -81,6 +81,10 @@ def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
     return get
 
 
+# The largest number that cannot be an address.
+_SMALL = 2**32 - 1
+
+
 class Anatomy(Struct, frozen=True):
     """The slots and dictionaries of a class's objects. The class is not kept alive.
 
@@ -113,8 +117,16 @@ class Anatomy(Struct, frozen=True):
         """Return name and value of each slot that is filled."""
         for name, at in self.slots:
             found = self._read(value, name, at)
-            if found is not _MISSING:
+            if found is not _MISSING and not (
+                self.hidden and self._may_be_address(value, found, at)
+            ):
                 yield name, found
+
+    def _may_be_address(self, value: object, found: object, at: int) -> bool:
+        """Return whether a slot's value may be a pointer of a C class, not a small number."""
+        return (
+            type(found) is int and found > _SMALL and "__slots__" not in own(mro(type(value))[at])
+        )
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
         """Return names and values of an object's own attributes, by name."""

@@ -58,11 +58,18 @@ def _is_recorded(path: str, place: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _brought(folder: str, _changed: int) -> frozenset[str]:
-    """Return the packages and modules that the distributions in a folder list."""
-    from importlib import metadata
+    """Return the packages and modules that the distributions in a folder list.
 
-    found = metadata.distributions(path=[folder])
-    return frozenset(file.parts[0] for each in found for file in each.files or ())
+    All at once, because there may be hundreds of records and as many names to look up.
+    """
+    lines: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".dist-info"):
+                with suppress(OSError):
+                    record = Path(entry.path, "RECORD").read_text("utf-8", errors="replace")
+                    lines += record.splitlines()
+    return frozenset(line.partition("/")[0].partition(",")[0] for line in lines)
 
 
 @lru_cache(maxsize=4096)
@@ -71,10 +78,32 @@ def is_local_file(path: str) -> bool:
     folder, name = os.path.split(path)
     try:
         place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- for each module that is met
+        if not os.path.islink(place):  # noqa: PTH114 -- so here
+            return not is_installed_file(place)
+        target = os.path.realpath(place)
     except (OSError, ValueError):  # not a path
         return False
-    # an installer may link each file of a package into its cache
-    return not (is_installed_file(place) or is_installed_file(os.path.realpath(place)))
+    return not (
+        is_installed_file(target) or (is_installed_file(place) and _is_store(place, target))
+    )
+
+
+def _is_store(place: str, target: str) -> bool:
+    """Return whether a file of a package is a link into the cache of an installer.
+
+    In such a cache, as in uv's, the package's metadata is next to it. That is not so for a link
+    to a package under development, as of ``flit install --symlink``.
+    """
+    while os.path.basename(place) == os.path.basename(target) != "":  # noqa: PTH119 -- as above
+        place, target = os.path.dirname(place), os.path.dirname(target)  # noqa: PTH120 -- so here
+    return _has_metadata(target)
+
+
+@lru_cache(maxsize=1024)
+def _has_metadata(folder: str) -> bool:
+    with suppress(OSError):
+        return any(name.endswith(".dist-info") for name in os.listdir(folder))  # noqa: PTH208 -- so
+    return False
 
 
 # Resolves the links in a folder's path; cached, because few folders have most of the files.

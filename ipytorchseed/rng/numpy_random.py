@@ -125,7 +125,15 @@ def locate_generator(generator: Generator, hints: Sequence[int]) -> Position:
 
 def draws_between(before: bytes, after: bytes) -> int | None:
     """Count the raw draws between two states that ``read_generator`` returned."""
-    return odometer.count(_from_json(before), _from_json(after))
+    import numpy as np
+
+    first, last = _from_json(before), _from_json(after)
+    kind = getattr(np.random, str(first.get("bit_generator")), None)
+    if kind is None or first["bit_generator"] != last.get("bit_generator"):
+        return None
+    origin = kind(0)
+    origin.state = first
+    return odometer.count(origin, last)
 
 
 def _begin(engine: BitGenerator, value: int) -> Any:  # what `state` returns

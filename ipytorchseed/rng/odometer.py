@@ -1,15 +1,17 @@
-"""Counts the draws of numpy's PCG64, by arithmetic on its states.
+"""Counts the draws of numpy's other generators, by arithmetic on their states.
 
 It counts raw 64-bit numbers between the state that a seed gives and the present one. PCG64 is a
 linear congruential generator, whose steps have a discrete logarithm (O'Neill 2014,
-HMC-CS-2014-0905, section 4.3.1). Draws of numpy's other generators are not counted.
+HMC-CS-2014-0905, section 4.3.1). Philox is a counter, and SFC64 contains one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 
 if TYPE_CHECKING:
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 # Entropy of a SeedSequence that is at least this large is the system's, not a typed seed.
 _LARGEST_SEED = 2**63
 
-# The factor of each kind of generator that is counted.
-_FACTORS = {"PCG64": 0x2360ED051FC65DA44385DF649FCCF645, "PCG64DXSM": 0xDA942042E4DD58B5}
+_PCG64_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
+_DXSM_FACTOR = 0xDA942042E4DD58B5
 _MASK128 = 2**128 - 1
 
 
@@ -33,7 +35,7 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
     import numpy as np
 
     kind = type(engine)
-    if kind.__name__ not in _FACTORS or not kind.__module__.startswith("numpy.random."):
+    if kind.__name__ not in _COUNT or not kind.__module__.startswith("numpy.random."):
         return UNKNOWN
     now: Any = engine.state
     sequences: list[tuple[int | None, Any]] = [
@@ -43,22 +45,21 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
     if isinstance(born, np.random.SeedSequence):
         sequences.append((_typed_seed(born), born))
     for seed, sequence in sequences:
-        draws = count(kind(sequence).state, now)
+        draws = count(kind(sequence), now)
         if draws is not None:
             return Position(seed, draws)
     return Position(beyond=bool(sequences))
 
 
-def count(origin: Any, now: Any) -> int | None:
-    """Count the raw draws that lead from one ``state`` of a generator to another.
+def count(origin: BitGenerator, now: Any) -> int | None:  # a state of its kind
+    """Count the raw draws that lead from the present state of a generator to another.
 
-    Returns:
-        None if there are none, more than ``BOUND``, or the generator is of another kind.
+    Args:
+        origin: A private generator: it may be advanced.
+        now: The property ``state`` of another generator of its kind.
     """
-    kind = str(origin.get("bit_generator"))
-    if kind not in _FACTORS or now.get("bit_generator") != kind:
-        return None
-    draws = _steps(origin, now, _FACTORS[kind])
+    step = _COUNT.get(type(origin).__name__)
+    draws = None if step is None else step(origin, now)
     return draws if draws is not None and draws <= BOUND else None
 
 
@@ -70,9 +71,8 @@ def _typed_seed(sequence: Any) -> int | None:  # SeedSequence
     return int(entropy) if typed and entropy < _LARGEST_SEED else None
 
 
-def _steps(origin: Any, now: Any, factor: int) -> int | None:
-    """Count the steps of a linear congruential generator from one state to another."""
-    begin, add = origin["state"]["state"], origin["state"]["inc"]
+def _lcg(origin: Any, now: Any, factor: int) -> int | None:
+    begin, add = origin.state["state"]["state"], origin.state["state"]["inc"]
     end = now["state"]["state"]
     if now["state"]["inc"] != add:
         return None
@@ -85,3 +85,43 @@ def _steps(origin: Any, now: Any, factor: int) -> int | None:
         add = ((factor + 1) * add) & _MASK128
         factor = (factor * factor) & _MASK128
     return draws
+
+
+def _philox(origin: Any, now: Any) -> int | None:
+    begin = origin.state
+
+    def given(state: Any) -> int:
+        words = [int(word) for word in state["state"]["counter"]]
+        counter = sum(word << (64 * i) for i, word in enumerate(words))
+        return 4 * counter + int(state["buffer_pos"])
+
+    if [*begin["state"]["key"]] != [*now["state"]["key"]]:
+        return None
+    draws: int = given(now) - given(begin)
+    return draws if draws >= 0 else None
+
+
+def _sfc64(origin: Any, now: Any) -> int | None:
+    begin = [int(word) for word in origin.state["state"]["state"]]
+    end = [int(word) for word in now["state"]["state"]]
+    draws = end[3] - begin[3]
+    if not 0 <= draws <= BOUND:
+        return None
+    origin.random_raw(draws, output=False)  # the counter does not distinguish two streams
+    return draws if [int(word) for word in origin.state["state"]["state"]] == end else None
+
+
+def _mt19937(origin: Any, now: Any) -> int | None:
+    def twister(state: Any) -> mersenne.Twister:
+        return mersenne.Twister(state["state"]["key"].tobytes(), int(state["state"]["pos"]))
+
+    return mersenne.distance(twister(origin.state), twister(now))
+
+
+_COUNT: dict[str, Callable[[Any, Any], int | None]] = {
+    "MT19937": _mt19937,
+    "PCG64": partial(_lcg, factor=_PCG64_FACTOR),
+    "PCG64DXSM": partial(_lcg, factor=_DXSM_FACTOR),
+    "Philox": _philox,
+    "SFC64": _sfc64,
+}

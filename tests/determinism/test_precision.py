@@ -8,31 +8,30 @@ import sys
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 
+import ipytorchseed as its
 from ipytorchseed.determinism import precision
 from ipytorchseed.determinism.flag import Unreadable
-from ipytorchseed.determinism.table import read_flags, restore_flags
 from tests.determinism.settings import PRECISION_CHANGES, all_told, change, lines, scratch
 
 new_names = pytest.mark.skipif(torch.__version__ < "2.9", reason="fp32_precision came with 2.9")
 
 
-def _is_readable(saved):
-    return not any(isinstance(saved[flag.name], Unreadable) for flag in precision.FLAGS)
+def _family():
+    return {flag.name: flag.read() for flag in precision.FLAGS}
 
 
 @settings(max_examples=300)
 @given(before=lines(PRECISION_CHANGES, at_most=5), inside=lines(PRECISION_CHANGES, at_most=5))
 def test_the_family_is_put_back_from_any_state_to_any_state(before, inside):
-    """All rows read as before, unless torch refused to tell one."""
+    """All rows read as before, including unreadable ones."""
     with scratch():
         change(*before)
-        saved, told = read_flags(), all_told()
-        assume(_is_readable(saved))
+        saved, told = _family(), all_told()
         change(*inside)
-        restore_flags(saved)
-        assert read_flags() == saved
+        precision.restore(saved)
+        assert _family() == saved
         assert all_told() == told
 
 
@@ -41,11 +40,25 @@ def test_any_one_change_is_undone_after_any_other(before):
     """Each line set in a block is undone after it, whatever was set before."""
     with scratch():
         change(before)
-        told, saved = all_told(), read_flags()
-        for inside in PRECISION_CHANGES if _is_readable(saved) else ():
+        told = all_told()
+        for inside in PRECISION_CHANGES:
+            saved = _family()
             change(inside)
-            restore_flags(saved)
+            precision.restore(saved)
             assert all_told() == told, inside
+
+
+@new_names
+def test_a_state_that_torch_refuses_to_tell_is_put_back_as_such():
+    """The family is inconsistent before, consistent inside, and inconsistent after."""
+    with scratch():
+        change("torch.backends.cuda.matmul.fp32_precision = 'tf32'")
+        saved = _family()
+        assert isinstance(saved["torch.float32_matmul_precision"], Unreadable)
+        with its.deterministic():
+            change("torch.set_float32_matmul_precision('high')")
+            assert _family()["torch.float32_matmul_precision"] == "high"
+        assert _family() == saved
 
 
 # --------------------------------------------------------------------------------------------------
@@ -57,6 +70,7 @@ CASES = [
     ("", "torch.backends.cuda.matmul.allow_tf32 = True"),
     ("", "torch.backends.fp32_precision = 'bf16'"),
     ("torch.backends.fp32_precision = 'bf16'", "torch.backends.fp32_precision = 'tf32'"),
+    ("torch.backends.fp32_precision = 'tf32'", "torch.set_float32_matmul_precision('medium')"),
     ("torch.backends.cudnn.conv.fp32_precision = 'tf32'", "torch.backends.fp32_precision = 'tf32'"),
     (
         "torch.backends.mkldnn.conv.fp32_precision = 'tf32'",

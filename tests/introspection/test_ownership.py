@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from pathlib import Path
@@ -72,7 +73,6 @@ def test_what_pip_put_into_a_folder_of_the_path_is_a_package(tmp_path, monkeypat
     """``pip install --target``; what is beside it there is the user's all the same."""
     record = tmp_path / "Scikit_Things-1.0.dist-info" / "RECORD"
     record.parent.mkdir()
-    (record.parent / "METADATA").touch()
     record.write_text("sthings/__init__.py,sha256=1,2\nsthings/io.py,,\nalone.py,sha256=1,2\n")
     theirs = ["sthings/__init__.py", "sthings/inner/more.py", "alone.py"]
     mine = ["mine.py", "things/io.py", "alone/inside.py"]
@@ -82,16 +82,38 @@ def test_what_pip_put_into_a_folder_of_the_path_is_a_package(tmp_path, monkeypat
     assert not any(is_installed_file(str(tmp_path / name)) for name in mine)
 
 
+def test_records_of_a_folder_are_read_once_until_it_changes(tmp_path, monkeypatch):
+    """A folder with hundreds of packages is not read through for each name.
+
+    Pip may add more.
+    """
+    reads = []
+    monkeypatch.setattr(Path, "read_text", lambda path, *_, **__: reads.append(path) or "one/a,,")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "one-1.0.dist-info").mkdir()
+    (tmp_path / "one-1.0.dist-info" / "RECORD").touch()
+    assert is_installed_file(str(tmp_path / "one" / "a.py"))
+    assert not any(is_installed_file(str(tmp_path / f"{number}.py")) for number in range(9))
+    assert len(reads) == 1
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "one/a,,\n8.py,,")
+    os.utime(tmp_path, (1, 1))
+    assert is_installed_file(str(tmp_path / "8.py"))
+
+
 @pytest.mark.parametrize("module", ["linked.py", "linked/core.py"])
-def test_what_an_installer_keeps_for_many_environments_is_a_package(tmp_path, module):
-    """``uv pip install --link-mode symlink`` links each file."""
+@pytest.mark.parametrize("metadata", ["linked-1.0.dist-info", "src"])
+def test_what_an_installer_keeps_for_many_environments_is_a_package(tmp_path, module, metadata):
+    """``uv pip install --link-mode symlink`` links each file.
+
+    So does flit, to the user's own.
+    """
     kept = tmp_path / "cache" / "archive" / module
     place = tmp_path / "lib" / "site-packages" / module
-    for each in (kept.parent, place.parent):
+    for each in (kept.parent, place.parent, tmp_path / "cache" / "archive" / metadata):
         each.mkdir(parents=True, exist_ok=True)
     kept.touch()
     place.symlink_to(kept)
-    assert not is_local_file(str(place))
+    assert is_local_file(str(place)) is (metadata == "src")
     assert is_local_file(str(kept))
 
 

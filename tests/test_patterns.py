@@ -32,7 +32,7 @@ SCANS = {"search", "sub", "subn", "split", "findall", "finditer"}
 # Patterns that are not literals where they are compiled, by their expressions.
 MADE_AT_RUN_TIME = {
     "text": [*noise._READINGS, *(text for text, *_ in noise._CHANGES_EACH_RUN)],
-    "row.kernel": [row.kernel for row in ADVICE],
+    "kernel": [*ADVICE],
     "'|'.join(map(re.escape, longest))": ["id-1|id-2"],
 }
 

@@ -191,5 +191,6 @@ def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
         else:
             notes.append(f"rank {rank.rank}'s file is of an earlier launch, and left out")
     if newest.world and len(kept) < newest.world:
-        notes.append(f"of {newest.world} ranks, {len(kept)} have written to this folder")
+        have = "has" if len(kept) == 1 else "have"
+        notes.append(f"of {newest.world:,} ranks, {len(kept)} {have} written to this folder")
     return kept, notes

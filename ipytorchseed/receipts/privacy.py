@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.records import FileRead, Outputs, Run
+from ipytorchseed.ledger.records import FileRead, Outputs, Outside, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.receipts.record import SHOWN, VALUES, each_text, each_value
 from ipytorchseed.why.evidence import FOLDER
@@ -144,7 +144,7 @@ def conceal(run: Run, places: Places) -> Run:
             **hidden(run.outputs, SHOWN),
             error=None if error is None else _error(error),
         ),
-        outside=replace(hid.outside, connected=(), importing=0.0),
+        outside=Outside(wrote=hid.outside.wrote, left=hid.outside.left),
         nondeterministic_calls={
             places.scrub(name): is_used for name, is_used in run.nondeterministic_calls.items()
         },  # also programs

@@ -13,7 +13,6 @@ from pathlib import Path
 from random import SystemRandom
 from types import ModuleType
 from typing import Any, Protocol
-from urllib.parse import unquote
 
 from ipytorchseed.reads.shell import may_print_result, scripts_of
 from ipytorchseed.session.connections import Connections
@@ -99,7 +98,7 @@ def _open_database(
 ) -> None:
     name = os.fsdecode(database) if isinstance(database, bytes) else str(database)
     if uri and name.startswith("file:"):
-        name = unquote(name.removeprefix("file:").partition("?")[0])
+        name = name.removeprefix("file:").partition("?")[0]
     if name and not name.startswith(":"):  # in memory
         listener.opens_database(absolute(name))
 

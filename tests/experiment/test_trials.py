@@ -38,7 +38,8 @@ def values_of(name):
 def test_a_flag_is_restored_with_the_flags_that_follow_it():
     """One call sets them all."""
     flag = "torch.use_deterministic_algorithms"
-    trials, stays = find_trials(run(2), run(1), [Cause("flag", flag, "")], ())
+    before = replace(run(1), settings={flag: False})
+    trials, stays = find_trials(run(2), before, [Cause("flag", flag, "")], ())
     settings = frozenset({flag, "torch._inductor.config.deterministic"})
     assert (trials, stays) == ([Trial(frozenset({0}), settings=settings)], {})
 

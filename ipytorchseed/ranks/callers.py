@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import CodeType, FrameType
 from typing import Any
@@ -158,3 +158,10 @@ def source_of(what: str, name: str) -> bool:
 def seeds(site: Site) -> bool:
     """Return whether a site's function sets a state instead of drawing."""
     return site.what.rpartition(".")[2] in _SEEDS
+
+
+def differ(one: dict[Site, int], other: dict[Site, int], name: str) -> Iterator[Site]:
+    """Yield sites that act on a source and were called more often in one rank."""
+    for site, count in one.items():
+        if count > other.get(site, 0) and source_of(site.what, name):
+            yield site

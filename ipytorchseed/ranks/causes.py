@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ipytorchseed.ranks.callers import seeds, source_of
+from ipytorchseed.ranks.callers import differ, seeds, source_of
 from ipytorchseed.ranks.records import Site, Track
-from ipytorchseed.rng.distance import draws_between
+from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, same_stream
+from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.why.words import first_of
 
 # The ranks that differ, the sentence, the extra draws, and the line that drew.
 Explanation = tuple[list[int], str, int | None, Site | None]
+
+# The most draws to count, which takes about a tenth of a second.
+_BOUND = 20_000_000
 
 # The most draws to search for two ranks in one stream, which takes milliseconds.
 _CLOSE = 1_000_000
@@ -28,37 +32,37 @@ _SHOWN = {
 }
 
 
-def explain(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Explanation:
+def explain(
+    name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
+) -> Explanation:
     """Explain which ranks differ in a source, and what drew.
 
     Args:
         name: The source.
+        step: The step.
         tracks: The ranks, at the step at which they first differ.
         groups: The ranks with equal states, the largest group first.
+        begun: Whether all were equal before.
 
     Returns:
-        See ``Explanation``; None for an unknown number or line.
+        See ``Told``; None for an unknown number or line.
     """
-    clear = len(groups[0]) > len(groups[1])
-    odd = [number for group in groups[clear:] for number in group]
-    if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
-        return odd, f"{name} differs in each rank", None, None
-    found = []
-    for group, than in [(groups[1], groups[0]), (groups[0], groups[1])][: 1 if clear else 2]:
-        pair = tracks[group[0]], tracks[than[0]]
-        drew = _ahead(name, *pair)
-        found.append((group, than, drew, _sites(name, *pair, drew)))
-    # of two that are as many, the one that drew more
-    group, than, drew, sites = next((it for it in found if (it[2] or 0) > 0 or it[3]), found[0])
-    others = "the others" if len(tracks) - len(group) > 1 else list_ranks(than)
-    who = list_ranks(group)
+    if not begun:
+        return _from_start(name, tracks, groups)
+    main, odd = groups[0], groups[1]
+    counts = {group[0]: _draws(name, tracks[group[0]], step) for group in (main, odd)}
+    one, other = counts[odd[0]], counts[main[0]]
+    # Of two ranks, name the one that drew more.
+    if len(main) == len(odd) and other is not None and (one is None or one < other):
+        main, odd, one, other = odd, main, other, one
+    drew = one - other if one is not None and other is not None else None
+    sites = _sites(name, tracks[odd[0]], tracks[main[0]], drew)
+    others = "the others" if sum(map(len, groups)) - len(odd) > 1 else list_ranks(main)
+    who = list_ranks(odd)
     if drew:
-        many = "one number" if abs(drew) == 1 else f"{abs(drew):,} numbers"
-        message = f"{who} drew {many} {'more' if drew > 0 else 'fewer'} than {others} from {name}"
+        message = _more(who, others, name, drew)
     elif sites and seeds(sites[0]):
         message = f"{who} set {name} to another state than {others}"
-    elif sites:
-        message = f"{who} drew more than {others} from {name}"
     else:
         message = f"{who} left {name} in a different state than {others}"
     if sites:
@@ -76,8 +80,8 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
 
 def are_in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
     """Return whether differing ranks are in one stream, one ahead of another."""
-    first, *others = tracks.values()
-    return any(_ahead(name, first, each) is not None for each in others[:_HELD])
+    states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
+    return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
 
 
 def describe(site: Site) -> str:
@@ -86,25 +90,64 @@ def describe(site: Site) -> str:
     return f"{_SHOWN.get(what, what)}{rest}"
 
 
+def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Explanation:
+    """Explain a source that was never equal in all ranks."""
+    clear = len(groups[0]) > len(groups[1])
+    odd = [number for group in groups[clear:] for number in group]
+    if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
+        return odd, f"{name} differs in each rank", None, None
+    (main, *_), (one, *_) = groups[0], groups[1]
+    drew = _ahead(name, tracks[main], tracks[one])
+    if drew:
+        who, others = list_ranks(groups[1]), list_ranks(groups[0])
+        return odd, _more(who, others, name, drew), drew, None
+    stands = [f"{list_ranks(each)} at {_where(name, tracks[each[0]])}" for each in groups[::-1]]
+    return odd, f"{name} is not the same: {', '.join(stands)}", None, None
+
+
+def _more(who: str, others: str, name: str, drew: int) -> str:
+    more = "more" if drew > 0 else "fewer"
+    many = "one number" if abs(drew) == 1 else f"{abs(drew):,} numbers"
+    return f"{who} drew {many} {more} than {others} from {name}"
+
+
 def _ahead(name: str, one: Track, other: Track) -> int | None:
-    """Count the draws by which ``one`` is ahead of ``other``; None if unknown."""
-    states = one.states.get(name), other.states.get(name)
-    if states[0] is None or states[1] is None:
+    """Count the draws by which ``other`` is ahead of ``one``; None if unknown."""
+    place, beyond = _place(name, one), _place(name, other)
+    if place.seed == beyond.seed is not None and None not in {place.draws, beyond.draws}:
+        return (beyond.draws or 0) - (place.draws or 0)
+    if not one.states.get(name) or not other.states.get(name):
         return None
-    more = draws_between(states[1], states[0], _CLOSE)
-    fewer = draws_between(states[0], states[1], _CLOSE) if more is None else None
-    return more if fewer is None else -fewer
+    states = one.states[name][-1][1], other.states[name][-1][1]
+    more, fewer = draws_between(*states, _CLOSE), draws_between(*states[::-1], _CLOSE)
+    return more if more is not None or fewer is None else -fewer
+
+
+def _place(name: str, track: Track) -> Position:
+    kept = track.states.get(name)
+    return locate_state(kept[-1][1]) if kept else UNKNOWN
+
+
+def _where(name: str, track: Track) -> str:
+    place = _place(name, track)
+    return track.marks[name].digest[:8] if place.seed is None else str(place)
+
+
+def _draws(name: str, track: Track, step: int) -> int | None:
+    """Count the draws since the last full state before a step; None if unknown."""
+    origin, place = track.origin(name, step), track.marks[name].position
+    return None if origin is None or place is None else draws_to(origin, place, _BOUND)
 
 
 def _sites(name: str, odd: Track, main: Track, drew: int | None) -> list[Site]:
-    """Return the lines of calls that only one rank made, or made more often."""
-    more, fewer = (main, odd) if drew is not None and drew < 0 else (odd, main)
-    found = [
-        site
-        for site, count in more.sites.items()
-        if count > fewer.sites.get(site, 0) and source_of(site.what, name)
-    ]
-    return [each for each in found if seeds(each) == (drew is None)] or found
+    """Return the lines that only one rank called; else the only line that drew."""
+    pairs = [(odd.sites, main.sites), (main.sites, odd.sites)]
+    for one, other in pairs[1:] if drew is not None and drew < 0 else pairs[: 1 if drew else 2]:
+        found = [*differ(one, other, name)]
+        if found:
+            return [each for each in found if seeds(each) == (drew is None)] or found
+    drawing = [each for each in odd.sites if source_of(each.what, name)]
+    return drawing if len(drawing) == 1 and drew else []
 
 
 def list_ranks(numbers: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,12 @@ def _gatherer() -> Any:  # a function that gathers an object from all ranks
     )
 
 
+# The most missing ranks that are named.
+_NAMED = 64
+
+# Seconds by which a file's time may lag behind the clock that a rank reads.
+_SLACK = 1.0
+
 _FORMAT = Format(
     "rank's file",
     RanksError,
@@ -118,11 +125,13 @@ class _File(msgspec.Struct):
     Attributes:
         rank: Its first record.
         rest: Its other records.
+        last: When it was last written, in seconds since the epoch.
         note: Why it could not be read to its end; empty if it could.
     """
 
     rank: Rank
     rest: Iterator[Look]
+    last: float
     note: str = ""
 
     def looks(self) -> Iterator[Look]:
@@ -171,7 +180,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
     for path in folder.glob("rank-*.jsonl"):
         records = _read_records(path)
         try:
-            found.append(_File(next(records), records))
+            found.append(_File(next(records), records, path.stat().st_mtime))
         except RanksError as error:
             notes.append(f"the file {path.name} is left out: {error}")
     if not found:
@@ -182,15 +191,19 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
 
 def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
     """Return the files of the last launch, and notes on earlier and missing ones."""
-    newest = max(files, key=lambda each: each.rank.started).rank
+    newest = max(files, key=lambda each: each.rank.started)
     kept, notes = [], []
     for each in files:
-        rank = each.rank
-        if (rank.world, rank.launch) == (newest.world, newest.launch):
+        one, other = each.rank, newest.rank
+        together = (one.world, one.launch) == (other.world, other.launch)
+        if together and each.last + _SLACK >= other.started:
             kept.append(each)
         else:
-            notes.append(f"rank {rank.rank}'s file is of an earlier launch, and left out")
-    if newest.world and len(kept) < newest.world:
-        have = "has" if len(kept) == 1 else "have"
-        notes.append(f"of {newest.world:,} ranks, {len(kept)} {have} written to this folder")
+            notes.append(f"rank {one.rank}'s file is of an earlier launch, and left out")
+    there = {each.rank.rank for each in kept}
+    gone = (str(each) for each in range(newest.rank.world or 0) if each not in there)
+    named = [*islice(gone, _NAMED + 1)]
+    if named:
+        more = " …" if len(named) > _NAMED else ""
+        notes.append(f"nothing is there of rank {', '.join(named[:_NAMED])}{more}")
     return kept, notes

@@ -188,7 +188,7 @@ class Judgement:
             self._settled.add(row.key)
             self.distinct.append(row.name)
             return
-        self._add(row, step, *explain(row.name, active, row.groups))
+        self._add(row, step, *explain(row.name, step, active, row.groups, begun=begun))
 
     def _judge_values(self, row: Row, step: int, active: dict[int, Track]) -> None:
         kind = row.kind
@@ -216,10 +216,11 @@ class Judgement:
                 continue
             for group in row.groups:
                 if len(group) > 1:
+                    masks = any(rank.masks for rank in self.ranks) and row.name.startswith("torch")
                     many = f"all {len(group)} ranks" if len(row.groups) == 1 else list_ranks(group)
                     message = (
-                        f"{many} draw the same numbers: {row.name} is alike in {list_ranks(group)},"
-                        " expected distinct"
+                        f"{many} draw the same {'masks' if masks else 'numbers'}: {row.name} is"
+                        f" alike in {list_ranks(group)}, expected distinct"
                     )
                     self._add(row, self._tracks[group[0]].step, group, message)
 
@@ -245,7 +246,7 @@ class Judgement:
     def _rows(self, active: dict[int, Track]) -> Iterator[Row]:
         tracks = active.values()
         for name in _shared([track.marks for track in tracks]):
-            marks = {number: track.marks[name] for number, track in active.items()}
+            marks = {number: track.marks[name].digest for number, track in active.items()}
             yield Row("source", name, marks, self._expect.get(name))
         for kind in _shared([track.values for track in tracks]):
             if any(track.values[kind] for track in tracks):

@@ -7,12 +7,15 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from ipytorchseed.errors import RanksError
 from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.ranks.records import Look, Rank
+from ipytorchseed.ranks.records import Look, Mark, Rank
+from ipytorchseed.rng.distance import mark_of
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.ranks import own_rank, process_group
 from ipytorchseed.rng.source import digest
@@ -35,6 +38,8 @@ _RANKED = frozenset({"rank", "num_replicas", "num_samples", "total_size", "proce
 # Marks parts that are attributes or keys.
 _PREFIX = lazy_pattern(r"^[ak]:")
 
+_DROPS = ("Dropout", "RReLU")
+
 
 def describe(model: object = None, every: int = 0) -> Rank:
     """Describe this process as a rank.
@@ -45,6 +50,11 @@ def describe(model: object = None, every: int = 0) -> Rank:
     """
     world = os.environ.get("WORLD_SIZE", "")
     group = process_group()
+    with named_recursion("model"):
+        masks = any(
+            type(each).__name__.startswith(_DROPS) and each.training and getattr(each, "p", 1) != 0
+            for each in getattr(unwrap(model), "modules", lambda: ())()
+        )
     return Rank(
         rank=own_rank() or 0,
         world=group.get_world_size() if group else int(world) if world.isdecimal() else None,
@@ -53,7 +63,25 @@ def describe(model: object = None, every: int = 0) -> Rank:
         started=time.time(),
         every=every,
         synchronised=_is_replica(model) and _shares_buffers(model),
+        masks=masks,
     )
+
+
+@contextmanager
+def named_recursion(name: str) -> Iterator[None]:
+    """Name the object that exceeds the recursion limit while the block reads it.
+
+    PyTorch visits the modules of a model recursively, and code of the user may compute
+    attributes.
+
+    Raises:
+        RanksError: The limit was exceeded.
+    """
+    try:
+        yield
+    except RecursionError:
+        msg = f"`{name}` cannot be looked at: reading its attributes exceeds the recursion limit"
+        raise RanksError(msg) from None
 
 
 def _is_replica(model: object) -> bool:
@@ -100,7 +128,7 @@ class Looker:
             self._readers |= {each.name: each.read for each in find_generators(self._named)}
         read = {name: reader() for name, reader in self._readers.items()}
         states = {name: state for name, state in read.items() if state is not None}
-        marks = {name: digest(state) for name, state in states.items()}
+        marks = {name: Mark(digest(state), mark_of(state)) for name, state in states.items()}
         look = Look(step, marks, states=states)
         if whole:
             settings = self._settings.read("").items()
@@ -119,7 +147,8 @@ class Looker:
             found["parameters"] = dict(self._tensors(parameters))
             found["buffers"] = dict(self._tensors(model.named_buffers()))
         for name, value in self._named.items():
-            found[name] = dict(self._parts(value, names))
+            with named_recursion(name):
+                found[name] = dict(self._parts(value, names))
         return found
 
     def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,18 @@ FOLDER = "ipytorchseed-ranks"
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
+class Mark(Struct, frozen=True, array_like=True):
+    """The state of a source, in short.
+
+    Attributes:
+        digest: The digest of its full state.
+        position: Its position in the stream, as by ``distance.mark_of``.
+    """
+
+    digest: str
+    position: tuple[str, Count] | None = None
+
+
 class Site(Struct, frozen=True, array_like=True):
     """A line from which a function that draws was called.
 
@@ -44,6 +56,7 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
         started: When it began to be watched, in seconds since the epoch.
         every: Steps between two looks at parameters; 0 for a single look.
         synchronised: Whether DistributedDataParallel gives all ranks the buffers of rank 0.
+        masks: Whether the model has dropout layers that are active.
     """
 
     rank: Count
@@ -53,6 +66,7 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
     started: float = 0.0
     every: Count = 0
     synchronised: bool = False
+    masks: bool = False
 
 
 class Look(Struct, omit_defaults=True, tag="look"):
@@ -60,16 +74,16 @@ class Look(Struct, omit_defaults=True, tag="look"):
 
     Attributes:
         step: The optimizer's step, from 1; 0 before the first.
-        marks: Digests of the sources that moved.
+        marks: The sources that moved.
         sites: The lines that drew in this step, with the number of calls.
-        states: Full states of these, if everything was looked at.
+        states: Full states of sources.
         values: Digests by the name of a group (``parameters``, ``buffers``, ``optimizer``) and the
             name in it; None where none were taken.
         settings: Flags, versions and hardware; None where they did not change.
     """
 
     step: Count
-    marks: dict[str, str] = {}
+    marks: dict[str, Mark] = {}
     sites: list[tuple[Site, Count]] | None = None
     states: dict[str, bytes] = {}
     values: dict[str, dict[str, str]] | None = None
@@ -84,8 +98,8 @@ class Track(Struct):
         looks: Its further looks.
         pending: The next look; None at the end.
         step: The step of the last look taken.
-        marks: Digests of all its sources.
-        states: Their full states, as far as they are known.
+        marks: All its sources.
+        states: The last two full states that were kept of each source, with their steps.
         sites: The lines that drew in the last step, with the number of calls.
         values: As in ``Look``.
         settings: As in ``Look``.
@@ -96,8 +110,8 @@ class Track(Struct):
     looks: Iterator[Look]
     pending: Look | None = None
     step: int = -1
-    marks: dict[str, str] = {}
-    states: dict[str, bytes] = {}
+    marks: dict[str, Mark] = {}
+    states: dict[str, list[tuple[int, bytes]]] = {}
     sites: dict[Site, int] = {}
     values: dict[str, dict[str, str]] = {}
     settings: dict[str, Any] = {}
@@ -109,11 +123,16 @@ class Track(Struct):
         if look is not None:
             self.step = look.step
             self.marks = {**self.marks, **look.marks}
-            kept = {name: it for name, it in self.states.items() if name not in look.marks}
-            self.states = kept | look.states
+            for name, state in look.states.items():
+                self.states[name] = [*self.states.get(name, [])[-1:], (look.step, state)]
             if look.sites is not None:
                 self.sites = dict(look.sites)
             if look.values is not None:
                 self.values, self.looked = look.values, look.step
             self.settings = look.settings or self.settings
         self.pending = next(self.looks, None)
+
+    def origin(self, name: str, before: int) -> bytes | None:
+        """Return the last full state of a source that was kept before a step."""
+        earlier = [state for step, state in self.states.get(name, []) if step < before]
+        return earlier[-1] if earlier else None

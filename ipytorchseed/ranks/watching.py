@@ -15,8 +15,8 @@ import msgspec
 
 from ipytorchseed.errors import RanksError, in_brief
 from ipytorchseed.ranks.callers import Callers
-from ipytorchseed.ranks.looking import Looker, describe, unwrap
-from ipytorchseed.ranks.records import FOLDER, Look, Rank
+from ipytorchseed.ranks.looking import Looker, describe, named_recursion, unwrap
+from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
 # Seconds for which lines may be buffered: a killed process loses no more.
 _SECONDS = 1.0
@@ -61,7 +61,9 @@ def watch(
     if type(every) is not int or every < 1:
         msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
         raise RanksError(msg)
-    if not hasattr(unwrap(model), "parameters"):
+    with named_recursion("model"):
+        is_module = hasattr(unwrap(model), "parameters")
+    if not is_module:
         raise RanksError(f"the model to watch is a torch.nn.Module, not {type(model).__name__}")
     if _current is not None:
         _current.stop()
@@ -88,7 +90,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._lines: list[bytes] = []
         self._written = time.monotonic()
         self._clock: weakref.ref[Any] | None = None
-        self._marks: dict[str, str] = {}
+        self._marks: dict[str, Mark] = {}
         self._sites: Any = None
         self._settings: dict[str, Any] = {}
         self._parameters = {id(each) for each in unwrap(model).parameters()}

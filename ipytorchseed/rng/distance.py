@@ -45,6 +45,38 @@ def _ahead(first: Position, last: Position) -> int | None:
     return last.draws - first.draws
 
 
+def same_stream(one: bytes, other: bytes, bound: int) -> bool:
+    """Return whether draws lead from one state to another, in either direction."""
+    if {len(one), len(other)} <= {*torch_random.SIZES}:
+        return one[:8] == other[:8]  # the seed
+    return any(draws_between(*pair, bound) is not None for pair in ((one, other), (other, one)))
+
+
+def mark_of(state: bytes) -> tuple[str, int] | None:
+    """Return a short name for a state's position in its stream.
+
+    Returns:
+        The first words of the state as 16 hex digits, or its seed if it has no words; and the
+        numbers drawn since. None for an unknown kind of state.
+    """
+    if _is_json(state):
+        return None
+    if len(state) == mersenne.SIZE:
+        return mersenne.mark_of(state)
+    return torch_random.mark_of(state)
+
+
+def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
+    """Count the draws from a state to a position that ``mark_of`` returned."""
+    begin = mark_of(before)
+    if begin is None:
+        return None
+    twister = _twister(before)
+    if twister is not None:
+        return mersenne.steps_to(twister, bytes.fromhex(mark[0]), mark[1], bound)
+    return mark[1] - begin[1] if mark[0] == begin[0] and mark[1] >= begin[1] else None
+
+
 def is_fresh(state: bytes) -> bool | None:
     """Return whether a generator was seeded and not drawn from since.
 

@@ -109,6 +109,19 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     Raises:
         TooFar: The budget of a limited ``effort`` is spent.
     """
+    return steps_to(origin, target.words, target.used, bound)
+
+
+def mark_of(state: bytes) -> tuple[str, int]:
+    """Return the first two words of a packed state in hex, and the words used."""
+    return state[:8].hex(), _TAIL.unpack_from(state, _WORDS)[0]
+
+
+def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
+    """Count the draws that lead to a state whose words begin with ``goal``.
+
+    As ``distance``.
+    """
     import numpy as np
     from numpy.random import MT19937
 
@@ -117,11 +130,11 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     key = np.frombuffer(origin.words, dtype=np.uint32)
     engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
     live = (ctypes.c_uint32 * N).from_address(ctypes.addressof(words))
-    first = int.from_bytes(target.words[:4], "little")
+    first = int.from_bytes(goal[:4], "little")
     effort = current()
     for block in range((bound + origin.used) // N + 1):
-        if live[0] == first and words.raw == target.words:
-            draws = N * block + target.used - origin.used
+        if live[0] == first and words.raw.startswith(goal):
+            draws = N * block + used - origin.used
             return draws if 0 <= draws <= bound else None
         if effort is not None:
             effort.spend(N)

@@ -97,6 +97,17 @@ def twister(state: bytes) -> mersenne.Twister | None:
     return mersenne.Twister(low, mersenne.N + 1 - left)
 
 
+def mark_of(state: bytes) -> tuple[str, int] | None:
+    """Return a short name for a state's position; see ``distance.mark_of``."""
+    if len(state) == _PHILOX.size:
+        _, offset = _PHILOX.unpack(state)
+        return state[:8].hex(), offset
+    if len(state) != _CPU_SIZE:
+        return None
+    _, left, _, _, words = _CPU_HEAD.unpack_from(state)
+    return (words[:4] + words[8:12]).hex(), mersenne.N + 1 - left  # each word takes 8 bytes
+
+
 KIND = Kind(
     "torch.Generator", "torch", read, write, seed, lambda it, hints: locate(read(it), hints)
 )

@@ -150,17 +150,18 @@ def test_what_a_device_loads_once_is_taken_from_no_budget(device, monkeypatch):
     def digest_and_load(*arguments):
         if not loaded:
             loaded.append(True)
-            until = time.thread_time() + 0.1
+            until = time.thread_time() + 0.3
             while time.thread_time() < until:
                 pass
         return digest_on_device(*arguments)
 
     monkeypatch.setattr("ipytorchseed.fingerprint.device._warm", set())
     monkeypatch.setattr("ipytorchseed.fingerprint.device.digest_on_device", digest_and_load)
-    budget = Budget(0.05)
+    budget = Budget(0.2)
+    began = time.thread_time()
     assert fingerprint(torch.ones(1000), budget=budget).exact
     assert loaded
-    assert budget.used < 0.05
+    assert budget.used <= time.thread_time() - began - 0.3
 
 
 def test_digests_and_samples_count_elements_in_their_order():
@@ -191,11 +192,11 @@ def test_a_check_waits_without_end(device):
 def test_a_device_that_computes_for_long_is_not_waited_for(device):
     """It is said, and nothing is taken for the same; other values are looked at."""
     work = device(60)
-    value, budget = torch.arange(7.0), Budget(0.01)
+    value, budget = torch.arange(7.0), Budget(0.1)
     found = [fingerprint(value, budget=budget) for _ in range(3)]
     assert all(each.kind == PENDING and not each.digest for each in found)
-    assert budget.waited >= 0.01
-    assert budget.used < 0.01
+    assert budget.waited >= 0.1
+    assert budget.used < budget.waited
     assert work.waiting == 1
     assert fingerprint([1, 2], budget=budget).exact
     later = device(0)

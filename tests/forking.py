@@ -135,6 +135,13 @@ def server_for(env: dict[str, str]) -> ForkServer:
         return _servers[key]
 
 
+def stop_servers() -> None:
+    """Stop the fork servers. The next kernel starts one again."""
+    with _starting:
+        while _servers:
+            _servers.popitem()[1].stop()
+
+
 class ForkServer:
     """A process that is forked.
 
@@ -172,6 +179,11 @@ class ForkServer:
             request = json.dumps([words, folder, env]).encode()
             socket.send_fds(self._requests, [request], [theirs.fileno(), *files])
         return Forked(ours)
+
+    def stop(self) -> None:
+        """End it. Its kernels must have ended."""
+        self._requests.close()
+        self._process.wait()
 
 
 class Forked:

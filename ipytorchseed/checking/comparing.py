@@ -202,7 +202,7 @@ class Pair:
     def _never_seeded(self, against: Run, run: Run, left: set[str]) -> tuple[Cause, ...]:
         """Return causes for the sources that a cell left in states that no seed chose."""
         found = (
-            never_seeded(name)
+            never_seeded(name, run)
             for name in sorted(left)
             if name not in run.before
             or (name in self.unseeded and against.before.get(name) != run.before[name])

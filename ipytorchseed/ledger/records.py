@@ -163,12 +163,15 @@ class Observed(Struct, frozen=True, omit_defaults=True):
         set_first: Those that it set before it read them.
         ran: Functions of the notebook that ran.
         unseen: Why it may have read more; empty if everything was seen.
+        drew: The calls and loops of the notebook's code that drew from each source, as
+            ``torch.randn`` or ``for … in loader``. There may be more.
     """
 
     read: Mapping[str, tuple[str, ...]] = {}
     set_first: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
     unseen: str = ""
+    drew: Mapping[str, tuple[str, ...]] = {}
 
 
 class Outputs(Struct, frozen=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.report import report
-from ipytorchseed.render.rng import RngView, StateDifference, WhoView, rng_json
+from ipytorchseed.render.rng import CallsView, RngView, StateDifference, WhoView, rng_json
 from ipytorchseed.render.seeding import SeedStatus
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.states import LedgerStates
@@ -49,7 +49,7 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
       %rng               states, settings and the timeline of runs
       %rng --text --all  as text, with runs that only looked
       %rng diff 5 9      where sources stood when In[5] and In[9] began
-      %rng who 9         what drew in In[9], after %%deterministic --trace
+      %rng who 9         which calls drew in In[9]; more after --trace
     """  # noqa: D301 -- click's mark for text that keeps its lines
     state: State = ctx.obj
     if ctx.invoked_subcommand is not None:
@@ -117,12 +117,14 @@ def _diff(state: State, first: str, second: str) -> StateDifference:
 @line.command("who")
 @click.argument("number", metavar="N", shell_complete=recent_runs)
 @click.pass_obj
-def _who(state: State, number: str) -> WhoView:
-    """List which operation, line and module of In[N] drew how much from which source."""
+def _who(state: State, number: str) -> WhoView | CallsView:
+    """List which calls of In[N] drew from which source; after --trace, also how much."""
     session = state.tracking.session
     run = find_run(session, number)
     traces = session.ledger.traces([run.id or 0]).get(run.id or 0, [])
     if not any(trace.traced and not trace.checked for trace in traces):
+        if run.observed is not None:
+            return CallsView(run, session.kernel)
         name = run_phrase(run, session.kernel)
         message = f"{name} was not traced; put %%deterministic --trace on top of it and run it"
         raise LookupFailure(message)

@@ -62,6 +62,7 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
         set_first=tuple(sorted({*set_first} & {*wanted} - read.keys())),
         ran=tuple(sorted(ran)[:_MOST_FUNCTIONS]),
         unseen=unseen(seen),
+        drew={source: tuple(calls) for source, calls in seen.draws.found.items() if calls},
     )
 
 

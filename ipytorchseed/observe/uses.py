@@ -57,6 +57,8 @@ _ATTRIBUTE, _CONSTANT = dis.opmap["LOAD_ATTR"], dis.opmap["LOAD_CONST"]
 _ITEM = dis.opmap.get("BINARY_SUBSCR", -1)
 _CALL, _CALL_KW = dis.opmap.get("CALL", -1), dis.opmap.get("CALL_KW", -1)
 _CALLED = frozenset({_NULL, _CALL})
+_TAKES = dis.opmap["GET_ITER"]
+_ITERATES = {_TAKES, dis.opmap["FOR_ITER"]}
 _KEYWORDS = dis.opmap.get("KW_NAMES", -1)
 _DEFINES = frozenset({dis.opmap["MAKE_FUNCTION"], dis.opmap.get("SET_FUNCTION_ATTRIBUTE", -1)})
 _PURE = re.compile(
@@ -91,7 +93,7 @@ def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int,
     for place, (begin, offset, op, arg) in enumerate(steps):
         kind = _NAMES.get(op)
         if kind in _LOADS:
-            name = code.co_names[arg >> 1 if op == _GLOBAL else arg]
+            name = _global_name(code, op, arg)
             part = _follow(code, steps, place, name)
             use = Use(name, True, *part, *given.get((place, 0), ("", 0)))  # noqa: FBT003 -- its field
             found[begin] = found[offset] = (use,)
@@ -102,6 +104,27 @@ def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int,
         elif closely and op in _LOCALS:
             found[begin] = found[offset] = _of_parameters(code, steps, place, given)
     return found
+
+
+def find_loops(code: CodeType) -> dict[int, str]:
+    """Return the instructions that take items of variables, each as ``for … in x``."""
+    found: dict[int, str] = {}
+    name = loop = ""
+    for begin, offset, op, arg in _steps(code):
+        if _NAMES.get(op) in _LOADS:
+            name = _global_name(code, op, arg)
+        elif op in _LOCALS:
+            name = code.co_varnames[arg & 15 if op in _PAIRED else arg]
+        elif op in _ITERATES:
+            loop = (name and f"for … in {name}") if op == _TAKES else loop
+            found |= {begin: loop, offset: loop}
+        elif op != _CALL:  # of ``enumerate``
+            name = ""
+    return found
+
+
+def _global_name(code: CodeType, op: int, arg: int) -> str:
+    return code.co_names[arg >> 1 if op == _GLOBAL else arg]
 
 
 def _of_parameters(

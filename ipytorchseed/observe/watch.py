@@ -17,7 +17,8 @@ from typing import Any
 from weakref import ref
 
 from ipytorchseed.introspection.values import qualified_name
-from ipytorchseed.observe.uses import Use, find_uses
+from ipytorchseed.observe.draws import Draws, name_of_call
+from ipytorchseed.observe.uses import Use, find_loops, find_uses
 from ipytorchseed.reads.entropy import TAILS
 from ipytorchseed.reads.resolution import public_name
 
@@ -38,6 +39,7 @@ class Seen:
         codes: The code that ran.
         places: The offsets of the instructions that ran.
         called: Functions of ``reads.entropy`` that it called, by public name.
+        draws: Its calls that drew from random sources.
         forked: Whether this process was forked.
         failed: Whether some code could not be watched because of an internal error.
     """
@@ -47,6 +49,7 @@ class Seen:
         self.codes: dict[int, CodeType] = {}
         self.places: dict[int, set[int]] = {}
         self.called: set[str] = set()
+        self.draws = Draws()
         self.forked = False
         self.failed = False
 
@@ -61,6 +64,7 @@ class Watch:
         self._on_read: OnFirstRead | None = None
         self._known: dict[int, ref[CodeType]] = {}
         self._uses: dict[int, dict[int, tuple[Use, ...]]] = {}
+        self._loops: dict[int, dict[int, str]] = {}
         self._spent: dict[int, CodeType] = {}
 
     def start(self, namespace: Mapping[str, Any], on_read: OnFirstRead) -> bool:
@@ -153,6 +157,7 @@ class Watch:
         if known is None or known() is not code:
             self._known[key] = ref(code, lambda _: self._forget(key))
             self._uses[key] = find_uses(code, sets=sets)
+            self._loops[key] = find_loops(code)
             self._arm(code)
         elif key in self._spent and self._seen is not None and key not in self._seen.codes:
             self._arm(code)
@@ -167,6 +172,7 @@ class Watch:
         if known is not None and known() is None:
             del self._known[key]
             self._uses.pop(key, None)
+            self._loops.pop(key, None)
 
     def _runs(self, code: CodeType, offset: int) -> object:
         """Record the first execution of an instruction in this run."""
@@ -181,18 +187,23 @@ class Watch:
                 seen.codes.setdefault(key, code)
                 places = seen.places[key] = set()
             places.add(offset)
-            if seen is not None and offset in self._uses[key]:
-                self._note(seen, *self._uses[key][offset])
+            if seen is not None:
+                seen.draws.end(key, offset)
+                seen.draws.begin(key, offset, self._loops[key].get(offset, ""))
+                if offset in self._uses[key]:
+                    self._note(seen, *self._uses[key][offset])
         except Exception:  # noqa: BLE001 -- as above
             self._fail()
         return _DISABLE
 
-    def _calls(self, _code: CodeType, _offset: int, called: object, _first: object) -> object:
-        """Record a call of a nondeterministic function, under any name."""
+    def _calls(self, code: CodeType, offset: int, called: object, first: object) -> object:
+        """Record a call that draws or is nondeterministic, under any name."""
         try:
             name = called.__name__ if type(called) is FunctionType else qualified_name(called)
-            if self._seen is not None and name.rpartition(".")[2] in TAILS:
-                self._seen.called.add(public_name(called))
+            if self._seen is not None:
+                if name.rpartition(".")[2] in TAILS:
+                    self._seen.called.add(public_name(called))
+                self._seen.draws.begin(id(code), offset, name_of_call(called, first))
         except Exception:  # noqa: BLE001 -- as above
             self._fail()
         return _DISABLE

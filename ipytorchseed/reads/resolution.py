@@ -39,7 +39,7 @@ def nondeterministic_call(
     root, _, rest = path.partition(".") if path[:1] != ":" else (path, "", "")
     tail = path.rpartition(".")[2].lstrip(":")
     if path[:1] == ":":
-        known = _canonical(path.lstrip(":").replace("()", ""))
+        known = canonical(path.lstrip(":").replace("()", ""))
         if _asks(known, given):
             return known
         value, rest = find_imported(path[1:], package)
@@ -78,7 +78,7 @@ def names_of_call(value: Any, rest: str) -> list[str]:  # noqa: ANN401
         if name == SYSTEM_RANDOM:
             return [SYSTEM_RANDOM]
         if name:
-            found.append(_canonical(".".join([name, *steps])))
+            found.append(canonical(".".join([name, *steps])))
         inner = _attribute(value, steps[0]) if steps else MISSING
         if inner is MISSING:
             return found
@@ -127,10 +127,10 @@ def public_name(value: Any) -> str:  # noqa: ANN401
     if is_class(value) or is_function(value):
         owner: Any = value.__self__ if type(value) is types.BuiltinFunctionType else None
         if owner is not None and is_class(owner):  # datetime.now
-            return _canonical(f"{module_of_class(owner)}.{qualified_name(value)}")
-        return _canonical(f"{module_of(value)}.{qualified_name(value)}")
+            return canonical(f"{module_of_class(owner)}.{qualified_name(value)}")
+        return canonical(f"{module_of(value)}.{qualified_name(value)}")
     kind = type(value)
-    return _canonical(f"{module_of_class(kind)}.{name_of_class(kind)}")
+    return canonical(f"{module_of_class(kind)}.{name_of_class(kind)}")
 
 
 def _name_of_method(value: types.MethodType) -> str:
@@ -141,13 +141,13 @@ def _name_of_method(value: types.MethodType) -> str:
     made_in = module_of_class(kind)
     for module in (made_in, "secrets"):
         if imported(module, name) is value:
-            return _canonical(f"{module}.{name}")
-    owner_name = _canonical(f"{made_in}.{name_of_class(kind)}")
+            return canonical(f"{module}.{name}")
+    owner_name = canonical(f"{made_in}.{name_of_class(kind)}")
     return owner_name if owner_name == SYSTEM_RANDOM else f"{owner_name}.{name}"
 
 
 @lru_cache(maxsize=4096)
-def _canonical(name: str) -> str:
+def canonical(name: str) -> str:
     """Drop private parts of a dotted name, and use the module one would import from."""
     if "._" in name or name.startswith("_"):
         name = ".".join(part for part in name.split(".") if not part.startswith("_"))

@@ -134,6 +134,38 @@ def _state(digest: str, place: Position | None) -> str:
     return f"{short_digest(digest)} {place}" if known else short_digest(digest)
 
 
+def _moved(run: Run) -> list[str]:
+    """Return the sources and generators that a run moved, but did not seed."""
+    names = [name for name in run.before if name in run.generators or not run.seeds]
+    return [name for name in names if run.after.get(name) != run.before[name]]
+
+
+class CallsView(TableView):
+    """The calls of a run that were observed to draw.
+
+    Args:
+        run: The run, which was observed.
+        kernel: The kernel that asks.
+    """
+
+    columns = (("Source", "code"), ("Calls", "code"))
+
+    def __init__(self, run: Run, kernel: str) -> None:
+        drew = dict.fromkeys(run.imported, "an import")
+        if run.observed is not None:
+            drew |= {source: ", ".join(calls) for source, calls in run.observed.drew.items()}
+        self.rows = sorted(drew.items())
+        name = run_phrase(run, kernel)
+        self.title = f"Who drew in {name}: {many(len(drew), 'source')}"
+        if not drew:
+            self.title = f"No call in {name} was seen to draw."
+        unseen = ", ".join(name for name in _moved(run) if name not in drew)
+        self.remarks = [
+            *([f"Also changed, by calls that are not known: {unseen}."] if unseen else []),
+            "To count the numbers of each line, put %%deterministic --trace on top of the cell.",
+        ]
+
+
 class WhoView(TableView):
     """The draws of a traced run.
 
@@ -158,9 +190,7 @@ class WhoView(TableView):
             self.title = f"Who drew in {name}: {count}, {many(traced, 'operation')}"
         else:
             self.title = f"{name} drew nothing in {many(traced, 'traced operation')}."
-        names = [n for n in run.before if n in run.generators] if run.seeds else [*run.before]
-        moved = [each for each in names if run.after.get(each) != run.before[each]]
-        unseen = ", ".join(each for each in moved if each not in seen)
+        unseen = ", ".join(each for each in _moved(run) if each not in seen)
         self.remarks = [
             *([f"Also drew, on an unknown line: {unseen}."] if unseen else []),
             *(sentence(note) for trace in traces for note in trace.notes),

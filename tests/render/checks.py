@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ipytorchseed.experiment.verdict import Checked, Culprit, Entry
-from ipytorchseed.ledger.records import Draw, Run, Trace
+from ipytorchseed.ledger.records import Draw, Observed, Run, Trace
 from ipytorchseed.render.check import CheckView
-from ipytorchseed.render.rng import WhoView
+from ipytorchseed.render.rng import CallsView, WhoView
 from ipytorchseed.why.explanation import Change
 
 CHANGED = (
@@ -123,7 +125,15 @@ TRACED = {
     "nothing": (Trace(traced=3, notes=("a debugger is running",)),),
 }
 
+_DREW = replace(
+    _RUN,
+    imported=("python",),
+    observed=Observed(drew={"numpy": ("train_test_split", "RandomForestClassifier.fit")}),
+)
+
 VIEWS = {
     **{f"check-{name}": CheckView(checked) for name, checked in CHECKED.items()},
     **{f"who-{name}": WhoView(_RUN, traces, "k") for name, traces in TRACED.items()},
+    "calls": CallsView(_DREW, "k"),
+    "calls-none": CallsView(replace(_DREW, imported=(), observed=Observed()), "k"),
 }

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.machine import Fact
 from ipytorchseed.experiment.rewind import Restored
+from ipytorchseed.ledger.records import Observed
 from ipytorchseed.ledger.seeds import SeedEntry
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.inspection import (
@@ -26,7 +27,7 @@ from ipytorchseed.render.inspection import (
 )
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.report import Report
-from ipytorchseed.render.rng import RngView, StateDifference, WhoView
+from ipytorchseed.render.rng import CallsView, RngView, StateDifference, WhoView
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.render.text import MOST_OF_NAME, draw_table, escaped, visible, width, wrap
@@ -90,6 +91,8 @@ def views(evil):
     later = replace(ran, id=7, between={evil: (A, B)}, status=f"error{evil}")
     for traces in TRACED.values():
         yield WhoView(ran, poisoned(traces, evil), "k")
+    drew = {f"python{evil}": (f"draw{evil}", evil)}
+    yield CallsView(replace(ran, observed=Observed(drew=drew)), "k")
     for status in STATUSES.values():
         yield SeedStatus(status.title + evil, poisoned(status.rows, evil))
     report = Report(assessment(CPU, VALUES | dict.fromkeys(VALUES, f"a{evil}")))

@@ -8,7 +8,7 @@ from ipytorchseed.rng.position import Position
 from tests.render.explanations import States, explain, number, run
 
 
-class _FewDraws(States):
+class FewDraws(States):
     """Names each state by its seed and draws."""
 
     def position(self, _name, digest):
@@ -32,7 +32,7 @@ def test_a_source_that_a_run_started_and_seeded_counts_as_used():
             run(n, source, reads={"x": number(10 * n)}, writes={"out": number(n)}, **states)
             for n, states in ((1, found), (2, later))
         ]
-        told = explain(runs[1], runs[0], runs[:1], _FewDraws(runs))
+        told = explain(runs[1], runs[0], runs[:1], FewDraws(runs))
         assert {each.name: each.message for each in told.cleared}["torch.cuda:0"] == reason
 
 
@@ -42,7 +42,7 @@ def test_a_source_that_a_run_started_and_seeded_counts_as_used():
 def test_a_seed_that_a_command_applied_is_not_a_librarys(seeds, how):
     """An earlier `%seed each` applied it, which no text of the run shows."""
 
-    class Reseeded(_FewDraws):
+    class Reseeded(FewDraws):
         def position(self, _name, digest):
             return Position(7, 0) if digest == "0" else super().position(_name, digest)
 
@@ -93,7 +93,7 @@ def test_a_source_that_a_restarted_kernel_imports_again(begins, ends, said):
     assert all(f"torch {said}" in each for each in causes)
 
 
-class _Seeded(_FewDraws):
+class _Seeded(FewDraws):
     """Small states were chosen by somebody, large ones by the system."""
 
     def position(self, _name, digest):
@@ -119,7 +119,7 @@ def test_a_generator_is_named_with_the_library_whose_object_holds_it():
         )
         for n, (begin, end) in enumerate(ends, 1)
     ]
-    told = explain(runs[1], runs[0], runs[:1], _FewDraws(runs))
+    told = explain(runs[1], runs[0], runs[:1], FewDraws(runs))
     assert [each.message for each in told.causes] == [
         "optuna's `study._rng` had moved on: In[1] took 1 number from it"
     ]
@@ -128,7 +128,7 @@ def test_a_generator_is_named_with_the_library_whose_object_holds_it():
 def test_a_source_that_both_runs_leave_alike_may_be_the_cause():
     """A library reseeds it after the cell drew: the later run ends where it began."""
 
-    class Seeded(_FewDraws):
+    class Seeded(FewDraws):
         def position(self, _name, digest):
             return Position(7, 0) if digest == "7" else super().position(_name, digest)
 

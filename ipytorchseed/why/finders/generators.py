@@ -78,9 +78,9 @@ def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause
     ends = [evidence.states.position(name, each) or UNKNOWN for each in (before, after)]
     one_seed = ends[0].seed == ends[1].seed is not None
     if one_seed or any("seed" in each for each in evidence.run.actions):
-        return Cleared("rng", name, _BY_ITSELF, never_seeded(name))
+        return Cleared("rng", name, _BY_ITSELF, never_seeded(name, evidence.run))
     was = evidence.states.position(name, evidence.against.before.get(name, "")) or UNKNOWN
-    return never_seeded(name, since_restart=is_chosen(was))
+    return never_seeded(name, evidence.run, since_restart=is_chosen(was))
 
 
 def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, after: str) -> Cleared:

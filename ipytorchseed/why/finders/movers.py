@@ -12,7 +12,7 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, does
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.finders.drawers import say_inside
+from ipytorchseed.why.finders.drawers import drawing_calls, say_inside
 from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
 # Run before the cell, it makes an unseeded source repeat.
@@ -72,11 +72,13 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         for each in blame
     )
     if not (evidence.same_kernel or seeded) and name not in evidence.run.generators:
-        return never_seeded(name)
+        return never_seeded(name, evidence.run)
     left_out = _missing_moves(evidence, name, blame, after)
     if left_out:
         blame = left_out
-        message = f"{_describe(evidence, blame, stream_of(name))}; since the restart, no cell did"
+        message = (
+            f"{_describe(evidence, blame, name, stream_of(name))}; since the restart, no cell did"
+        )
     else:
         message = _say_moved(evidence, name, blame, was, now)
     library = evidence.run.generators.get(name, "").partition(" in ")[2]
@@ -85,16 +87,19 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
     return Cause("rng", name, message, fix=_fix(evidence, was), blame=tuple(blame))
 
 
-def never_seeded(name: str, *, since_restart: bool = False) -> Cause:
+def never_seeded(name: str, run: Run, *, since_restart: bool = False) -> Cause:
     """Return the cause for a source that was not seeded in the later run's kernel.
 
     Args:
         name: Its name.
+        run: The later run.
         since_restart: Whether it was seeded before the restart.
     """
     how = "never seeded, so it starts differently after every restart"
     how = "not seeded since the restart" if since_restart else how
-    return Cause("rng", name, f"{owner_of(name)} was {how}", fix=_SEED, prevents=True)
+    calls = drawing_calls(run, name)
+    drew = f"; {calls} drew from it here" if calls else ""
+    return Cause("rng", name, f"{owner_of(name)} was {how}{drew}", fix=_SEED, prevents=True)
 
 
 def _fix(evidence: Evidence, was: Position) -> str:
@@ -128,15 +133,15 @@ def _say_moved(
     elif seeding is not None and now.seed is not None:
         said = f"{_who(evidence, seeding)} {_in_brief(seeding).format(owner)}"
         said += f", not with {was.seed}" if is_chosen(was) else ""
-        return f"{said}; then {_describe(evidence, blame[1:])}" if blame[1:] else said
+        return f"{said}; then {_describe(evidence, blame[1:], name)}" if blame[1:] else said
     imported = all(each.how in (_IMPORTED, _STARTED) for each in blame)
     if restarted and imported and is_chosen(was) and not is_chosen(now):
         return f"{owner} was not seeded since the restart"
     if blame and blame[0].how == _PUT_BACK:
-        return _describe(evidence, blame, stream)
+        return _describe(evidence, blame, name, stream)
     if blame:
         how = "had moved on" if evidence.same_kernel else "started in a different state"
-        return f"{stream} {how}: {_describe(evidence, blame)}"
+        return f"{stream} {how}: {_describe(evidence, blame, name)}"
     known = [str(each) for each in (now, was) if each.seed is not None]
     stood = f" ({known[0]}, not {known[1]})" if len({*known}) > 1 else ""
     return f"{stream} started in a different state{stood}"
@@ -159,7 +164,7 @@ def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int
         return f"{again}; in {evidence.name(evidence.against)}, {further} more had been drawn"
     if taken <= 0 or not drew or not all(map(_is_draw, blame[seeds:])):
         return ""
-    names = [*dict.fromkeys(_who(evidence, each) for each in drew)]
+    names = [*dict.fromkeys(_who(evidence, each, name) for each in drew)]
     who = listed(names) if len(names) <= _MAX_NAMED else first_of(names, _MAX_NAMED)
     took, stream = f"{who} took {many(taken, 'number')} from", stream_of(name)
     if seeds:
@@ -168,16 +173,20 @@ def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int
     return f"{stream} had moved on: {took} it{inside.pop() if len(inside) == 1 else ''}"
 
 
-def _describe(evidence: Evidence, blame: Sequence[Blame], it: str = "it") -> str:
+def _describe(evidence: Evidence, blame: Sequence[Blame], name: str, it: str = "it") -> str:
     """Return what the latest runs did to a source, grouping those that did the same.
 
     Args:
         evidence: The evidence.
         blame: What they did.
+        name: The source.
         it: The word for the source when it is first mentioned.
     """
     told = list[str]()
-    doings = [(_who(evidence, each), _in_brief(each)) for each in blame[-_MAX_NAMED:]]
+    doings = [
+        (_who(evidence, each, name if _is_draw(each) else ""), _in_brief(each))
+        for each in blame[-_MAX_NAMED:]
+    ]
     for how, alike in itertools.groupby(doings, key=lambda each: each[1]):
         did = how.format("it" if told else it).replace("the state of it", "its state")
         told.append(f"{listed(who for who, _ in alike)} {did}")
@@ -200,8 +209,12 @@ def _is_reseeding(blame: Blame) -> bool:
     return blame.how.startswith("reseeded")
 
 
-def _who(evidence: Evidence, blame: Blame) -> str:
-    return "something between cells" if blame.run is None else evidence.name(blame.run)
+def _who(evidence: Evidence, blame: Blame, source: str = "") -> str:
+    """Return the cell of a run, with the calls that drew from the source if known."""
+    if blame.run is None:
+        return "something between cells"
+    calls = drawing_calls(blame.run, source)
+    return f"{evidence.name(blame.run)} ({calls})" if calls else evidence.name(blame.run)
 
 
 # --------------------------------------------------------------------------------------------------

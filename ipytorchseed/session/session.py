@@ -17,7 +17,7 @@ from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.introspection.ownership import is_of_library
 from ipytorchseed.introspection.quiet import uncollected
-from ipytorchseed.introspection.values import is_scalar, shell_name
+from ipytorchseed.introspection.values import is_scalar, module_of, qualified_name, shell_name
 from ipytorchseed.ledger.place import ledger_path
 from ipytorchseed.ledger.records import READING, REPLACED, Outside, Run, marked
 from ipytorchseed.ledger.seeds import SeedEntry
@@ -270,9 +270,12 @@ class Session:
     def _read_first(self, pending: Pending, namespace: Mapping[str, Any], name: str) -> None:
         """Fingerprint a variable that is about to be read and that the text does not name."""
         known = name in pending.reads or name.startswith("__") or not self.is_users(name)
-        if not known and not isinstance(namespace.get(name), ModuleType | None):
+        value = namespace.get(name)
+        # A function of a library is no input under its own name.
+        constant = qualified_name(value) == name and is_of_library(module_of(value))
+        if not known and not constant and not isinstance(value, ModuleType | None):
             pending.dependencies.names[name] = "", name
-            pending.reads[name] = self.variables.look(namespace[name], pending.budget)
+            pending.reads[name] = self.variables.look(value, pending.budget)
 
     def stop_look(self) -> None:
         """End the inspection in progress early: remaining values are skipped."""

@@ -5,7 +5,7 @@ ask: ask
 probe: noise
 changed: yes
 expect: rng python 6
-says: In[6] took 2 numbers from Python's random stream between the seed and this cell
+says: took 2 numbers from Python's random stream between the seed and this cell
 """
 # %% seed
 import random

@@ -4,7 +4,7 @@ run: write load ask write@2 load ask
 ask: ask
 probe: value
 changed: yes
-root: was edited: `return x * 2` → `return x * 5`
+root: was edited: `return x * 2` → `return x * 50`
 expect: input scaling.scale 4
 """
 # %% write
@@ -14,7 +14,7 @@ def scale(x):
 # %% write@2
 %%writefile scaling.py
 def scale(x):
-    return x * 5
+    return x * 50
 # %% load
 import importlib
 import scaling

@@ -20,8 +20,8 @@ _ALL = frozenset({"__builtins__", "__main__", "globals", "locals", "vars"})
 
 # Magics that read no variable themselves; the code that they run is watched.
 _SEEN_MAGICS = frozenset({
-    "autoreload", "capture", "conda", "config", "load_ext", "matplotlib", "pip", "prun", "time",
-    "timeit",
+    "autoreload", "capture", "cd", "conda", "config", "deterministic", "load_ext", "matplotlib",
+    "pip", "prun", "reload_ext", "replay", "rng", "seed", "time", "timeit", "why", "writefile",
 })  # fmt: skip
 
 # Characters that mark a variable in a magic's line.
@@ -69,10 +69,12 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
 def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> set[str]:
     """Return variables that may have been read without an instruction.
 
-    Texts such as queries may name them. Classes contain the code that ran. And functions that were
-    read but did not run may have run unobserved, in a compiler or another process.
+    Texts such as queries may name them, except code that a magic runs. Classes contain the code
+    that ran. And functions that were read but did not run may have run unobserved, in a compiler or
+    another process.
     """
-    words = set[str]().union(*map(words_in, seen.codes.values()))
+    watched = {use.call.split("\n", 3)[-1] for use in seen.uses.get(SHELL, ()) if _is_seen(use)}
+    words = set[str]().union(*(words_in(code, watched) for code in seen.codes.values()))
     ran = {code.co_qualname.partition(".")[0] for code in seen.codes.values()}
     scripted = [*_scripted()]
     names = set(map(name_of_class, scripted)).union(

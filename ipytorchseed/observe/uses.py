@@ -232,9 +232,14 @@ def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[
     return "", ""
 
 
-def words_in(code: CodeType) -> set[str]:
-    """Return the words in string constants. A library may use them as names."""
-    texts = (const for const in code.co_consts if isinstance(const, str))
+def words_in(code: CodeType, but: Collection[str] = ()) -> set[str]:
+    """Return the words in string constants. A library may use them as names.
+
+    Args:
+        code: The code.
+        but: Constants to leave out.
+    """
+    texts = (const for const in code.co_consts if isinstance(const, str) and const not in but)
     return {word for text in texts for word in _WORD.findall(text)}
 
 

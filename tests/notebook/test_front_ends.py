@@ -317,3 +317,17 @@ def test_in_a_terminal_a_cell_is_known_by_its_text(tmp_path):
     assert [run.execution_count for run in runs[:2]] == [2, 3]
     assert {run.notebook for run in runs} == {str(tmp_path)}
     assert runs[1].outputs.stdout.digest == runs[4].outputs.stdout.digest
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is newer")
+@pytest.mark.parametrize(
+    "magic",
+    ["%%deterministic 3", "%%deterministic 3 --isolate", "%%time", "%%capture", "%seed 3 -q"],
+)
+def test_what_a_cell_reads_under_a_magic_is_observed(kernel, magic):
+    """Its body is watched like any other cell."""
+    kernel.run("rates = {'first': 1, 'second': 2}")
+    _, (run,) = kernel.record(f"{magic}\nvalue = rates['first'] * random.random()")
+    assert not run.observed.unseen
+    assert run.observed.read == {"rates": ("['first']",)}
+    assert run.observed.drew == {"python": ("random.random",)}

@@ -107,7 +107,7 @@ def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int,
 
 
 def find_loops(code: CodeType) -> dict[int, str]:
-    """Return the instructions that take items of variables, each as ``for … in x``."""
+    """Return the instructions that take items in loops, each as ``for … in x``."""
     found: dict[int, str] = {}
     name = loop = ""
     for begin, offset, op, arg in _steps(code):
@@ -115,6 +115,8 @@ def find_loops(code: CodeType) -> dict[int, str]:
             name = _global_name(code, op, arg)
         elif op in _LOCALS:
             name = code.co_varnames[arg & 15 if op in _PAIRED else arg]
+        elif op == _ATTRIBUTE:
+            name = name and f"{name}.{code.co_names[arg >> 1]}"
         elif op in _ITERATES:
             loop = (name and f"for … in {name}") if op == _TAKES else loop
             found |= {begin: loop, offset: loop}

@@ -23,6 +23,7 @@ from sklearn.model_selection import train_test_split
 X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
 loader = DataLoader(torch.arange(8.0), batch_size=2, shuffle=True)
 rand = np.random.rand
+kept = type("Kept", (), {"loader": loader})
 def draw():
     return torch.randn(3)
 def batches(of):
@@ -63,6 +64,7 @@ DRAWN = {
     "for x in loader:\n    pass": {"torch.cpu": ("for … in loader",)},
     "for n, x in enumerate(loader):\n    pass": {"torch.cpu": ("DataLoader", "for … in loader")},
     "_ = list(batches(loader))": {"torch.cpu": ("for … in of",)},
+    "for x in kept.loader:\n    pass": {"torch.cpu": ("for … in kept.loader",)},
     "_ = list(loader)": {"torch.cpu": ("DataLoader",)},
     "for n in range(5):\n    if n == 3:\n        np.random.shuffle(y)": {
         "numpy": ("numpy.random.shuffle",)

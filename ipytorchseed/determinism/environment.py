@@ -96,7 +96,7 @@ def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
     )
 
 
-_OF_THREADS: dict[str, Any] = {"begin": _threads, "follows": "torch.num_threads"}
+_THREADS: dict[str, Any] = {"launch_value": _threads, "changes_with": "torch.num_threads"}
 _NOTES = "https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html"
 
 FLAGS: tuple[Flag, ...] = (
@@ -142,17 +142,15 @@ FLAGS: tuple[Flag, ...] = (
         " changes results.",
         "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
     ),
-    _variable(
-        "OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _NOTES, **_OF_THREADS
-    ),
-    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _NOTES, **_OF_THREADS),
+    _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _NOTES, **_THREADS),
+    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _NOTES, **_THREADS),
     _variable(
         "MKL_CBWR",
         "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"
         " machine, AUTO makes products independent of an array's memory address.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
         "obtaining-numerically-reproducible-results.html",
-        begin=_mkl_auto,
+        launch_value=_mkl_auto,
     ),
 )
 
@@ -176,7 +174,7 @@ def launch_environment(*, hash_seed: int = 0, threads: int | None = None) -> dic
     machine = Machine.here()
     count = torch.get_num_threads() if threads is None else threads
     found = {
-        flag.name: flag.wanted(machine) if flag.begin is None else flag.begin(machine, count)
+        flag.name: flag.launch_value(machine, count) if flag.launch_value else flag.wanted(machine)
         for flag in FLAGS
     }
     found["PYTHONHASHSEED"] = str(hash_seed)

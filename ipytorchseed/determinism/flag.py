@@ -56,11 +56,12 @@ class Flag(Struct, frozen=True, eq=False):
         remedy: What the user can do if ``%deterministic on`` cannot set it.
         fits: Returns whether a value is as good as the wanted one; by default, if it is equal.
         applies: Returns whether the flag affects anything on this machine.
-        begin: Returns the value of an environment variable for the start of a repeatable process,
-            given the machine and the number of threads; by default ``wanted``.
+        launch_value: Returns the value that an environment variable needs when a repeatable
+            process starts, given the machine and the number of threads; by default ``wanted``.
         statement: The statement that sets it, with ``{}`` for its value, if it is not an attribute
             with its name; empty if no statement does.
-        follows: Another flag that sets this one too, and is the one to name.
+        changes_with: The flag that usually changes together with this one. If it did, only that
+            flag is reported.
     """
 
     name: str
@@ -74,9 +75,9 @@ class Flag(Struct, frozen=True, eq=False):
     remedy: str = ""
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish
     applies: Callable[[Machine], bool] = lambda _: True
-    begin: Callable[[Machine, int], object] | None = None
+    launch_value: Callable[[Machine, int], object] | None = None
     statement: str | None = None
-    follows: str = ""
+    changes_with: str = ""
 
     def read(self) -> object:
         """Return the present value, or ``Unreadable`` if the getter raises."""

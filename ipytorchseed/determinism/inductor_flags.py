@@ -81,21 +81,21 @@ COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows be
         "Compiled code rounds bf16 and fp16 after each operation, as eager code does; implied by"
         " strict numerics.",
         variable="TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
-        follows=_NUMERICS,
+        changes_with=_NUMERICS,
     ),
     inductor_flag(
         "eager_numerics.division_rounding",
         "Compiled code on GPU divides with correct rounding, as eager code does; implied by strict"
         " numerics.",
         variable="TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING",
-        follows=_NUMERICS,
+        changes_with=_NUMERICS,
         applies=_has_triton,
     ),
     inductor_flag(
         "eager_numerics.disable_ftz",
         "If True, compiled code on GPU keeps the tiniest numbers, as eager code does; if False, it"
         " may replace them by 0. Implied by strict numerics.",
-        follows=_NUMERICS,
+        changes_with=_NUMERICS,
         applies=_has_triton,
     ),
     inductor_flag(

@@ -59,7 +59,7 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
         applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
         why=f"The precision in which float32 {what} compute {where}; `none` is as the level above.",
         source=_SOURCE,
-        follows=_MATMUL if operation == "matmul" else "",
+        changes_with=_MATMUL if operation == "matmul" else "",
     )
 
 
@@ -80,7 +80,7 @@ _cudnn = attribute("backends.cudnn.allow_tf32")
 
 FLAGS: tuple[Flag, ...] = (
     _old_flag(_MATMUL, "Matrix products", cuda=False, **_matmul),
-    _old_flag(_CUBLAS, "Matrix products on GPU", cuda=True, follows=_MATMUL, **_cublas),
+    _old_flag(_CUBLAS, "Matrix products on GPU", cuda=True, changes_with=_MATMUL, **_cublas),
     _old_flag(_CUDNN, "Convolutions and RNNs on GPU", cuda=True, **_cudnn),
     *(_key_flag(name, key) for name, key in _KEYS.items()),
 )

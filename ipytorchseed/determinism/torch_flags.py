@@ -96,7 +96,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
     inductor_flag(
         "deterministic",
         variable="TORCHINDUCTOR_DETERMINISTIC",
-        follows="torch.use_deterministic_algorithms",
+        changes_with="torch.use_deterministic_algorithms",
         wanted=lambda machine: True if machine.torch >= (2, 10) else ANY,
         why="Kernels of compiled code are not chosen by timing, which may differ each time; set"
         " together with deterministic algorithms since torch 2.10, not by"

@@ -14,7 +14,7 @@ from ipytorchseed.experiment.process import Process
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.patches import place_of, put_at
-from ipytorchseed.rng.generators import Found, find_generators
+from ipytorchseed.rng.generators import FoundGenerator, find_generators
 
 
 class Engine:
@@ -171,7 +171,7 @@ class Engine:
         """Return whether a run created, rebound, or may have changed a name."""
         return name in self.copied or self.replaces(name, self.namespace[name])
 
-    def generators(self) -> list[Found]:
+    def generators(self) -> list[FoundGenerator]:
         """Return the generators in the user's variables now."""
         names = named(self.namespace).items()
         return find_generators({name: value for name, value in names if name not in self._hidden})

@@ -21,7 +21,7 @@ from ipytorchseed.experiment.imports import import_sources
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng import torch_random
-from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.generators import FoundGenerator
 from ipytorchseed.rng.source import Source, put_all
 from ipytorchseed.rng.table import import_lazy, sources
 from ipytorchseed.why.evidence import FOLDER
@@ -45,7 +45,7 @@ class Restored(Struct, frozen=True):
     dropped: tuple[str, ...] = ()
 
 
-def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
+def put_back(states: Mapping[str, bytes], found: Sequence[FoundGenerator]) -> Restored:
     """Restore sources, and generators of the namespace, to given states.
 
     Args:
@@ -58,7 +58,7 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
     import_lazy()
     torch_random.start(states)
     known_now = (source for source in sources() if source.read() is not None)
-    holders: dict[str, Source | Found] = {source.name: source for source in known_now}
+    holders: dict[str, Source | FoundGenerator] = {source.name: source for source in known_now}
     for each in found:
         known = (name for name in (each.name, *each.others) if name in states)
         name = next(known, each.name)
@@ -73,7 +73,7 @@ def put_back(states: Mapping[str, bytes], found: Sequence[Found]) -> Restored:
     )
 
 
-def _takes(generator: Found, state: bytes) -> bool:
+def _takes(generator: FoundGenerator, state: bytes) -> bool:
     """Return whether a state fits a generator, without changing it."""
     before = generator.read()
     try:
@@ -84,7 +84,9 @@ def _takes(generator: Found, state: bytes) -> bool:
     return True
 
 
-def rewind(ledger: Ledger, run: Run, found: Sequence[Found], what: str, *, after: bool) -> Restored:
+def rewind(
+    ledger: Ledger, run: Run, found: Sequence[FoundGenerator], what: str, *, after: bool
+) -> Restored:
     """Restore sources and generators to the start or the end of a run.
 
     Args:
@@ -109,7 +111,7 @@ def rewind(ledger: Ledger, run: Run, found: Sequence[Found], what: str, *, after
     return replace(done, left=left, dropped=dropped)
 
 
-def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[Found]) -> None:
+def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[FoundGenerator]) -> None:
     """Restore sources, generators, settings and the working folder to a run's start.
 
     Args:

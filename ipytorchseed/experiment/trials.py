@@ -116,7 +116,7 @@ def _trial_of_setting(against: Run, name: str) -> Trial | str:
         return "what it set is not recorded"
     read_at_start = name in {flag.name for flag in FLAGS}
     settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)
-    followers = {flag.name for flag in FLAGS if flag.follows == name}
+    followers = {flag.name for flag in FLAGS if flag.changes_with == name}
     whole = frozenset({name, *followers})
     return Trial(settings=whole) if settable else "a running kernel cannot change it"
 

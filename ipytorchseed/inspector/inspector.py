@@ -22,7 +22,7 @@ from ipytorchseed.render.report import report
 from ipytorchseed.render.seeding import Row, SeedStatus, row_of, state_of
 from ipytorchseed.render.view import squeeze, stylesheet
 from ipytorchseed.rng.distance import draws_between
-from ipytorchseed.rng.generators import Found, find_generators
+from ipytorchseed.rng.generators import FoundGenerator, find_generators
 from ipytorchseed.rng.source import Source, digest
 from ipytorchseed.rng.table import recent_seeds, sources
 from ipytorchseed.rng.torch_random import has_torch
@@ -148,7 +148,7 @@ class Present:
         """The names of the sources."""
         return [name for name, row in self.rows.items() if not row.type]
 
-    def look(self, found: Sequence[Found]) -> None:
+    def look(self, found: Sequence[FoundGenerator]) -> None:
         """Read the state of every source and the given generators, without moving any.
 
         Args:
@@ -156,7 +156,7 @@ class Present:
         """
         rows: dict[str, Row] = {}
         states: dict[str, bytes] = {}
-        every: list[Source | Found] = [*sources(), *found]
+        every: list[Source | FoundGenerator] = [*sources(), *found]
         for each in every:
             state = state_of(each)
             rows[each.name] = self._row(each, state)
@@ -164,7 +164,7 @@ class Present:
                 states[each.name] = bytes(state)
         self.rows, self._states = rows, states
 
-    def _row(self, each: Source | Found, state: bytes | None) -> Row:
+    def _row(self, each: Source | FoundGenerator, state: bytes | None) -> Row:
         known = self.rows.get(each.name)
         if known is not None and state is not None and known.type == each.type:
             named = digest(state)

@@ -321,12 +321,12 @@ class Run(Struct, frozen=True, omit_defaults=True):
         return self.started - _TICK <= moment <= self.started + self.seconds
 
     @property
-    def asks_when_written(self) -> bool:
-        """Whether it may ask when a file was written, which then counts as content."""
-        return not _ASK_WHEN.isdisjoint(action.rpartition(".")[2] for action in self.actions)
+    def may_read_file_times(self) -> bool:
+        """Whether it may read the time of a file, which then counts as content."""
+        return not _FILE_TIMES.isdisjoint(action.rpartition(".")[2] for action in self.actions)
 
 
 # Seconds by which a file system's clock may be late.
 _TICK = 0.01
 
-_ASK_WHEN = frozenset({"fstat", "getctime", "getmtime", "lstat", "stat"})
+_FILE_TIMES = frozenset({"fstat", "getctime", "getmtime", "lstat", "stat"})

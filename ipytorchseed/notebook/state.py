@@ -19,7 +19,7 @@ from ipytorchseed.notebook.tracking import Tracking
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run, Trace
-    from ipytorchseed.rng.generators import Found
+    from ipytorchseed.rng.generators import FoundGenerator
     from ipytorchseed.session.session import Session
 
 Part = TypeVar("Part")
@@ -155,7 +155,7 @@ class State:
             for trace in observed:
                 self.tracking.session.ledger.add_trace(run.id, trace)
 
-    def generators(self) -> list[Found]:
+    def generators(self) -> list[FoundGenerator]:
         """Find the generators that the user's namespace holds."""
         from ipytorchseed.rng.generators import find_generators
 

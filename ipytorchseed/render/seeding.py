@@ -17,7 +17,7 @@ from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_value
-from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.generators import FoundGenerator
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import Source, digest
@@ -27,7 +27,10 @@ from ipytorchseed.why.evidence import run_name
 
 
 def seeded_text(
-    seed: int, reseeded: Sequence[tuple[Found, int]], left: Sequence[Found], typed: str = ""
+    seed: int,
+    reseeded: Sequence[tuple[FoundGenerator, int]],
+    left: Sequence[FoundGenerator],
+    typed: str = "",
 ) -> str:
     """Describe what was seeded.
 
@@ -76,26 +79,26 @@ class Row(Struct, frozen=True):
         }
 
 
-def read_rows(found: Sequence[Found]) -> list[Row]:
+def read_rows(found: Sequence[FoundGenerator]) -> list[Row]:
     """Return the state of every source and the given generators, without moving any."""
-    every: list[Source | Found] = [*sources(), *found]
+    every: list[Source | FoundGenerator] = [*sources(), *found]
     return [row_of(each, state_of(each)) for each in every]
 
 
-def state_of(each: Source | Found) -> bytes | None:
+def state_of(each: Source | FoundGenerator) -> bytes | None:
     """Return the state of a source or generator for display; None if unknown."""
-    if isinstance(each, Found):
+    if isinstance(each, FoundGenerator):
         return each.read()
     with suppress(StateError):
         return each.state()
     return None
 
 
-def row_of(each: Source | Found, state: bytes | None) -> Row:
+def row_of(each: Source | FoundGenerator, state: bytes | None) -> Row:
     """Return the row of a source or generator, from its state, which was just read."""
     if state is None:
         return Row(each.name, each.type, None, UNKNOWN)
-    if isinstance(each, Found):
+    if isinstance(each, FoundGenerator):
         return Row(each.name, each.described, digest(state), each.position)
     return Row(each.name, "", digest(state), locate(each, state))
 
@@ -115,7 +118,7 @@ class SeedStatus(TableView):
         self.rows = rows
 
     @classmethod
-    def read(cls, rule: str, found: Sequence[Found]) -> SeedStatus:
+    def read(cls, rule: str, found: Sequence[FoundGenerator]) -> SeedStatus:
         """Read the state of every source and generator, without moving any.
 
         Args:

@@ -51,13 +51,13 @@ KINDS = (
 _derived: dict[str, int] = {}
 
 
-class Found(Struct, frozen=True):
+class FoundGenerator(Struct, frozen=True):
     """A generator object of the user.
 
     Attributes:
         name: The expression for it: ``g``, ``loader.generator``, ``rngs['train']``.
         kind: Its row in the table.
-        object: The generator; hold it no longer than needed.
+        object: The generator. Do not keep a reference to it.
         others: Other names of the same object.
         library: The package whose object holds it; empty if it is the user's, or the generator's
             own package.
@@ -106,7 +106,11 @@ class Found(Struct, frozen=True):
         return value
 
 
-def find_generators(namespace: Mapping[str, object]) -> list[Found]:
+# The earlier name, for ``render/rng.py``.
+Found = FoundGenerator
+
+
+def find_generators(namespace: Mapping[str, object]) -> list[FoundGenerator]:
     """Find the generators in a namespace, up to ``DEPTH`` attributes or items deep.
 
     Args:
@@ -120,7 +124,7 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
     kinds: dict[int, Kind | None] = {}
     types = _types()
     hidden: set[int] = set()
-    entries: dict[int, Found] = {}
+    entries: dict[int, FoundGenerator] = {}
     level = [
         (name, value, "")
         for name, value in list(namespace.items())
@@ -140,10 +144,9 @@ def find_generators(namespace: Mapping[str, object]) -> list[Found]:
                 hidden = hidden or hidden_generators()
                 if identity in hidden or state is None:  # no call of numpy's ``__init__``
                     continue
-                known = entries.get(identity)
-                if known is None:
-                    entries[identity] = Found(name, kind, value, (), _library(holder, kind))
-                elif name not in (known.name, *known.others):
+                entry = FoundGenerator(name, kind, value, (), _library(holder, kind))
+                known = entries.setdefault(identity, entry)
+                if name not in (known.name, *known.others):
                     entries[identity] = replace(known, others=(*known.others, name))
             elif depth < DEPTH and len(below) < _MOST and (depth == 0 or id(value) not in followed):
                 followed.add(id(value))

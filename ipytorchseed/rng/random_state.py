@@ -12,7 +12,7 @@ import msgspec
 from ipytorchseed.errors import SourceError, StateError
 from ipytorchseed.foreign import Format, printable
 from ipytorchseed.rng import torch_random
-from ipytorchseed.rng.generators import Found, find_generators
+from ipytorchseed.rng.generators import FoundGenerator, find_generators
 from ipytorchseed.rng.ranks import own_rank
 from ipytorchseed.rng.snapshot import snapshot
 from ipytorchseed.rng.source import digest, put_all
@@ -104,7 +104,7 @@ class RandomState:
             raise StateError(msg.format(*lists))
         _restore(states.sources, [(found[name], each) for name, each in states.generators.items()])
 
-    def _found(self) -> dict[str, Found]:
+    def _found(self) -> dict[str, FoundGenerator]:
         return {each.name: each for each in find_generators(self._given)}
 
     def __repr__(self) -> str:
@@ -149,7 +149,9 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
         return msgspec.msgpack.decode(state_dict[rank], type=_States)
 
 
-def _restore(states: Mapping[str, bytes], generators: Sequence[tuple[Found, bytes]]) -> None:
+def _restore(
+    states: Mapping[str, bytes], generators: Sequence[tuple[FoundGenerator, bytes]]
+) -> None:
     """Restore generators and sources.
 
     Devices that have not started get their state when they start. Warn of those that this machine

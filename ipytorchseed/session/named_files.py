@@ -103,7 +103,7 @@ def find_files(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mar
         those inside named folders.
     """
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
-    inside = {} if _READ_FOLDERS.isdisjoint(packages) else _find_inside(words)
+    inside = {} if _READ_FOLDERS.isdisjoint(packages) else _find_by_folder_or_pattern(words)
     return inside | _find_named(words)
 
 
@@ -120,7 +120,7 @@ def _find_named(words: Sequence[str]) -> dict[str, Mark]:
     return found | {path: mark for path in inside if (mark := mark_of(path))}
 
 
-def _find_inside(words: Sequence[str]) -> dict[str, Mark]:
+def _find_by_folder_or_pattern(words: Sequence[str]) -> dict[str, Mark]:
     """Return the tables in named folders, and the files that patterns match.
 
     Some libraries list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.

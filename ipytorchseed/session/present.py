@@ -156,7 +156,7 @@ class RecordedKernel:
 
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read and that are known to have changed."""
-        changed = _is_touched if run.asks_when_written else _is_changed
+        changed = _is_touched if run.may_read_file_times else _is_changed
         return [file.path for file in [*run.files, *run.loaded.values()] if changed(file)]
 
 

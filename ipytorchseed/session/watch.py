@@ -16,7 +16,7 @@ class Look(Struct, frozen=True):
     """A generator in the namespace, at one moment.
 
     Attributes:
-        type: Its type, as ``Found.described``.
+        type: Its type, as ``FoundGenerator.described``.
         digest: The digest of its state.
         state: Its full state.
     """

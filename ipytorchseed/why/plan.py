@@ -170,7 +170,7 @@ class _Planner:
         for path in self._present.changed_files(reader):
             if path in {*reader.outside.wrote, *self._written} or path.endswith("/"):
                 continue
-            can = self._writes and not reader.asks_when_written
+            can = self._writes and not reader.may_read_file_times
             writer = next(iter(self._present.writers(path, reader)), None) if can else None
             appends = writer is not None and path in {file.path for file in writer.files}
             file = PurePath(path).name

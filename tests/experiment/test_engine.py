@@ -88,7 +88,7 @@ def test_a_source_and_a_generator_that_stay_are_named(monkeypatch):
         random.random()
         names["g"].random()
         monkeypatch.setattr("ipytorchseed.experiment.process.restore", lambda _: None)
-        monkeypatch.setattr("ipytorchseed.rng.generators.Found.write", lambda *_: None)
+        monkeypatch.setattr("ipytorchseed.rng.generators.FoundGenerator.write", lambda *_: None)
 
     assert left_by(names, change) == ["python", "g"]
     random.setstate(before)

@@ -107,8 +107,8 @@ STEPS = {
     "trial unset variables": _trials(
         "{**unset, **run.settings, **then}", "{**run.settings, **then}", _VARIABLE,
     ),
-    "trial flags that follow": _trials(
-        "flag.follows == name", "flag.follows == name == ''", TRIALS,
+    "trial flags that change together": _trials(
+        "flag.changes_with == name", "flag.changes_with == name == ''", TRIALS,
     ),
     "trial folder": _trials(
         "return Trial(settings=frozenset({FOLDER}))", "return Trial()",

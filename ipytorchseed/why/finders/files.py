@@ -35,7 +35,7 @@ def find_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
         same, blame = before.same(after), _writer(evidence, after)
         if same is False:
             yield Cause("file", after.path, _how(evidence, before, after, blame), blame=blame)
-        elif same and before.modified != after.modified and evidence.run.asks_when_written:
+        elif same and before.modified != after.modified and evidence.run.may_read_file_times:
             message = f"{evidence.path(after.path)} was written again, and this cell reads its time"
             yield Cause("file", after.path, message + evidence.doings(blame), blame=blame)
     for name, after in evidence.run.loaded.items():  # modules that both runs loaded again

@@ -65,7 +65,7 @@ def is_secret(name: str) -> bool:
 
 def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
     """Return why a setting cannot explain the change, or "" if it can."""
-    leader = FLAGS[name].follows if name in FLAGS else ""
+    leader = FLAGS[name].changes_with if name in FLAGS else ""
     torch, numpy = evidence.uses("torch"), evidence.uses("numpy")
     calls = {call for run in evidence.both for call in run.nondeterministic_calls}
     computing = {each for run in evidence.both for each in run.packages} - _NOT_COMPUTING

@@ -90,7 +90,7 @@ def _watch() -> Row:
         step()
 
         def looks() -> None:
-            """Do what watching does in a hundred steps, beside the training."""
+            """Do what watching does in a hundred training steps."""
             for _ in range(EVERY):
                 for _ in range(3):
                     it._callers._note("torch.dropout", sys._getframe(0), None)  # noqa: SLF001

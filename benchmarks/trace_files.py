@@ -50,7 +50,7 @@ def to_file(step: Callable[[], None], path: Path, *, summaries: bool) -> Callabl
 
 
 def made_up(file: Trace, changed: int | None = None) -> None:
-    """Record a trace of a million operations, as a training of many steps would.
+    """Record a trace of a million operations, as a long training run would.
 
     Args:
         file: Where to.

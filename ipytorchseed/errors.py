@@ -11,7 +11,7 @@
     ├── RanksError (RuntimeError)  ranks cannot be compared, for example in a single process
     │   └── RanksDiffer           ranks that should be alike are not, or distinct and are not
     ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
-    ├── ResumeError (RuntimeError) a training cannot be run in two halves
+    ├── ResumeError (RuntimeError) a training run cannot be split in two halves
     │   └── ResumeDiffers          its second half did not get everything back
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
     ├── ReceiptError (ValueError)  a receipt cannot be read, or is of another notebook

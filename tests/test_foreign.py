@@ -65,7 +65,7 @@ def test_a_rank_whose_file_is_none_is_left_out(tmp_path, name):
         its.ranks.read(tmp_path)
     (tmp_path / "rank-0.jsonl").write_text('{"type":"rank","rank":0}\n{"type":"look","step":0}\n')
     (note,) = its.ranks.read(tmp_path).notes
-    assert note.startswith("The file rank-1.jsonl is left out: ")
+    assert note.startswith("The file rank-1.jsonl was skipped: ")
 
 
 def test_a_rank_that_says_there_are_a_billion_is_believed_within_reason(tmp_path):
@@ -73,7 +73,7 @@ def test_a_rank_that_says_there_are_a_billion_is_believed_within_reason(tmp_path
     line = '{"type":"rank","rank":0,"world":1000000000}\n{"type":"look","step":0}\n'
     (tmp_path / "rank-0.jsonl").write_text(line)
     (note,) = its.ranks.read(tmp_path).notes
-    assert note.startswith("Nothing is there of rank 1, 2, 3")
+    assert note.startswith("There is no file from rank 1, 2, 3")
     assert len(note) < 1_000
 
 

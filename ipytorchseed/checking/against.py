@@ -33,7 +33,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         here = {run.cell: run for run in records.runs}
         there = match([*here.values()], receipt.runs)
         if here and not there:
-            fault = f"the receipt is of {receipt.notebook}, and has none of the cells of this one"
+            fault = f"the receipt is for {receipt.notebook} and has no cell of this notebook"
             return Verdict(notebook.path, fault=fault)
         runs = [reveal(run, here[cell]) for cell, run in there.items()]
         pair = Pair(Runs(runs, lambda: receipt), records)
@@ -47,7 +47,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
     notes = [f"not in the receipt: {listed(new)}"] if new else []
     gone = len(receipt.runs) - len(there)
     if gone and len(cells) == len(notebook.cells):
-        notes.append(f"{gone} of {len(receipt.runs)} cells of the receipt are not here")
+        notes.append(f"{gone} of {len(receipt.runs)} cells in the receipt are not in this notebook")
     return Verdict(notebook.path, cells, note="; ".join(notes))
 
 

@@ -119,7 +119,7 @@ def _keep_input(target: FixTarget) -> str:
     kinds = [run.writes[name].kind for run in runs if name in run.writes]
     made = made or _COPIES.get(kinds[-1] if kinds else "", "").format(name)
     if not made or not name.isidentifier():
-        return f"make `{name}` in this cell"
+        return f"create `{name}` in this cell"
     above = "import copy\n" if made.startswith("copy.") else ""
     return f"{above}{name}_new = {made}  # then use `{name}_new`"
 

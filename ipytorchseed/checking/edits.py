@@ -119,7 +119,7 @@ def write(path: Path, before: str, after: str) -> None:
     """
     target = Path(os.path.realpath(path))
     if target.read_bytes() != before.encode():
-        raise OSError(0, "somebody else has written it meanwhile")
+        raise OSError(0, "another program has changed it in the meantime")
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     fresh = Path(name)
     try:

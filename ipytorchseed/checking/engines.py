@@ -75,7 +75,7 @@ def check_there(path: str, folder: str, options: Options, way: Way) -> Verdict:
     try:
         os.chdir(folder)
     except OSError as error:
-        msg = f"{folder} is not there on this engine ({error.strerror}): engines need to share it"
+        msg = f"{folder} is missing on this engine ({error.strerror}): engines must share it"
         return Verdict(Path(path), fault=msg)
     try:
         return check([Path(path)], options, Watcher(), way)[0]

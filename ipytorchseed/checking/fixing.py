@@ -41,7 +41,7 @@ _SEEDING = {"generator", "seed"}
 # The most files that are listed in a notebook's folder, to recognise those that it creates.
 _MOST_FILES = 20_000
 
-_STOPS = "it does not run to its end, and so it cannot be shown to repeat"
+_STOPS = "it does not run to the end, so it cannot be shown to repeat"
 _ALLOW = "; if {} may raise, give it the tag {}"
 
 

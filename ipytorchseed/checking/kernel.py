@@ -152,8 +152,7 @@ class FreshKernel:
         if spec is None:
             known = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
             raise UncheckableError(
-                f"its kernel {self._name!r} is not installed; --kernel chooses another, there are:"
-                f" {known}"
+                f"its kernel {self._name!r} is not installed; choose another with --kernel: {known}"
             )
         if spec.language.lower() != "python":
             raise UncheckableError(f"its kernel {self._name!r} runs {spec.language}, not Python")

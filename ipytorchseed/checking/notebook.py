@@ -185,10 +185,10 @@ def _parse(text: str) -> NotebookNode:
     raw = _FORMAT.decode(text, json.loads)
     major = raw.get("nbformat") if isinstance(raw, dict) else None
     if not isinstance(major, int):
-        raise ContentError("not a notebook: its JSON says no nbformat")
+        raise ContentError("not a notebook: its JSON has no nbformat")
     if major < _OLDEST:
         raise UncheckableError(
-            f"in notebook format {major}; jupyter nbconvert --to notebook --inplace brings it to"
+            f"in notebook format {major}; jupyter nbconvert --to notebook --inplace converts it to"
             f" format {_OLDEST}"
         )
     try:

@@ -257,8 +257,8 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         lambda target: target.cause.name == "PYTHONHASHSEED",
         _sort_sets,
-        "it depends on hashes of texts, by hash() or in a library's code; choose the kernel that"
-        " `ipytorchseed kernel install` makes",
+        "it depends on the hashes of strings, through hash() or a library; choose the kernel that"
+        " `ipytorchseed kernel install` creates",
     ),
     Remedy(lambda target: not target.cause.kind, _sort_listings),
     Remedy(_takes_seed, name_seed),
@@ -268,6 +268,6 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(
         _is_not_ours,
         lambda _: iter(()),
-        "it reads a file that changes, and that no cell was seen to write",
+        "it reads a file that changes, and no recorded cell wrote that file",
     ),
 )

@@ -80,11 +80,11 @@ def headline(verdict: Verdict) -> str:
     """Return the result in a few words."""
     first, fault = verdict.first, verdict.fault
     if first is not None and (fault is not None or verdict.unreached is not None):
-        return "differs, not checked to its end"
+        return "differs, not checked to the end"
     if fault is not None:
         # The cell that raised is one of the cells.
         some = verdict.failed is not None and len(verdict.cells) > 1
-        return "not checked to its end" if some else "not checked"
+        return "not checked to the end" if some else "not checked"
     if verdict.written:
         return "fixed"
     if verdict.rerun:
@@ -127,9 +127,9 @@ def summary(verdict: Verdict) -> str:
 
 def _left_behind(verdict: CellVerdict) -> str:
     """Describe briefly what a cell with equal outputs leaves different, and why."""
-    left = ", ".join(sorted(verdict.left)) or "other digits than it shows"
+    left = ", ".join(sorted(verdict.left)) or "digits that it does not show"
     causes = ", ".join(map(_short, verdict.causes))
-    return f"{verdict.cell.name} leaves other values behind: {causes or left}"
+    return f"{verdict.cell.name} leaves different values: {causes or left}"
 
 
 def _short(cause: Cause) -> str:
@@ -170,7 +170,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     path = visible(str(verdict.path))
     if verdict.unrecorded:
         names = ", ".join(each.cell.name for each in verdict.unrecorded)
-        yield f"{path}: only outputs were compared, as nothing was recorded of {names}"
+        yield f"{path}: only outputs were compared; nothing was recorded about {names}"
     first, origin = verdict.first, verdict.origin
     if origin is None:
         return

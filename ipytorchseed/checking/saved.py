@@ -160,7 +160,7 @@ def _without_front_ends(
     )
     dropped = _DROPPED in stream_text(saved, "stderr", timed=False)
     if dropped:
-        notes.append("what it printed is not compared: Jupyter dropped a part of it")
+        notes.append("its printed text is not compared: Jupyter dropped a part of it")
     for name in () if dropped else STREAMS:
         texts = (stream_text(each, name, timed=False) for each in (saved, fresh))
         if name == "stderr":

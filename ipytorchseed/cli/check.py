@@ -56,15 +56,15 @@ class _CheckCommand(click.Command):
 )
 @option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, MOST_RUNS), default=2)
 @option("--seed", "N", "Seed python, numpy and torch with N before the first cell.", Seed())
-@flag("--rerun", "One kernel, every cell a second time, last first: is each safe to run again?")
-@flag("--strict", "Count cells with the same output but other variables as a difference.")
+@flag("--rerun", "In one kernel, run all cells, then each again, last first: is that safe?")
+@flag("--strict", "Count cells with the same output but different variables as different.")
 @flag("--fix", "Write the few edits that make a notebook repeat, if it repeats with them.")
 @flag("--diff", "Show these edits, and write nothing; also with --fix.")
 @flag(
     "--tag", "With --fix or --diff: mark cells that no edit fixes with the tag ipytorchseed-varies."
 )
-@flag("--yes", "With --fix: also write files that git could not bring back.")
-@flag("--saved", "One fresh kernel: are the outputs that are saved in the file still true?")
+@flag("--yes", "With --fix: also write files that git could not restore.")
+@flag("--saved", "In one fresh kernel, check whether the outputs in the file are still true.")
 @option(
     "--rtol",
     "R",
@@ -73,14 +73,14 @@ class _CheckCommand(click.Command):
 )
 @written(
     "--receipt",
-    "One fresh kernel: write what its run was made of, for other people and machines.",
+    "In one fresh kernel, record a run for comparison by other people and machines.",
     "a receipt",
     is_receipt,
 )
 @option(
     "--against",
     "FILE",
-    "One fresh kernel: compare with a receipt; say which cell first differs, and why.",
+    "In one fresh kernel, compare with a receipt: which cell differs first, and why?",
     Place(path_type=Path),
 )
 @in_json()
@@ -96,7 +96,7 @@ class _CheckCommand(click.Command):
 @option(
     "-j --jobs",
     "N",
-    "Kernels at the same time. They share the notebook's folder, and files written there.",
+    "Kernels at the same time. They share the notebook's folder and the files in it.",
     Whole(min=1),
     default=1,
 )

@@ -31,7 +31,7 @@ from ipytorchseed.render.text import visible, wrap
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 
 # Extensions that replace how cells run.
-_REPLACING = {"ipyflow": "follows cells in its own way and makes each some 15 ms slower"}
+_REPLACING = {"ipyflow": "traces cells itself, which makes each about 15 ms slower"}
 
 # An absolute path with at least two parts.
 _PATH = lazy_pattern(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
@@ -168,7 +168,7 @@ def _missing() -> Iterator[Finding]:
 def _widgets() -> Iterator[Finding]:
     lab, widgets = _version("jupyterlab"), _version("ipywidgets")
     if lab and widgets and Version(lab).major > 3 and Version(widgets).major < 8:  # noqa: PLR2004
-        what = f"{widgets} draws no widgets in JupyterLab {lab}; %rng shows its table alone"
+        what = f"{widgets} cannot draw widgets in JupyterLab {lab}; %rng shows only its table"
         yield _note("ipywidgets", what, 'pip install "ipywidgets>=8"')
 
 

@@ -75,7 +75,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     if name not in ours and (name in found or os.path.lexists(folder)):
         place = found[name]["resource_dir"] if name in found else folder
         raise click.UsageError(
-            f"a kernel {name!r} that is not ours is in {place}; choose another name with --name"
+            f"ipytorchseed did not install the kernel {name!r} in {place}; choose another --name"
         )
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
     python = f"Python {sys.version_info.major}"
@@ -101,7 +101,7 @@ def list_() -> None:
     """List the kernels that were installed by this command."""
     _, _, ours = _kernels()
     if not ours:
-        click.echo("no kernel of ours is installed; ipytorchseed kernel install makes one")
+        click.echo("no kernel of ipytorchseed is installed: run ipytorchseed kernel install")
         return
     table = TableView()
     table.columns = ("Name", "whole"), ("Starts with", ""), ("Python", "")
@@ -122,9 +122,9 @@ def remove(*, name: str) -> None:
     user, found, ours = _kernels()
     if name not in ours:
         there = name in found or os.path.lexists(user / name)
-        reason = "is not ours" if there else "is not installed"
+        reason = "was not installed by ipytorchseed" if there else "is not installed"
         raise click.UsageError(
-            f"the kernel {name!r} {reason}; ours are: {', '.join(sorted(ours)) or 'none'}"
+            f"the kernel {name!r} {reason}; you can remove: {', '.join(sorted(ours)) or 'none'}"
         )
     folder = KernelSpecManager().remove_kernel_spec(name)
     click.echo(visible(f"removed {name} from {folder}"))

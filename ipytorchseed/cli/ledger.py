@@ -79,7 +79,7 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     Number(min=0),
 )
 @option("--size", "MB", "Drop the oldest above this size.", Number(min=1))
-@flag("--yes", "Do not ask.")
+@flag("--yes", "Do not ask for confirmation.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
     """Drop old or excess runs and free the space.
 
@@ -118,7 +118,7 @@ def verify(ctx: click.Context) -> None:
         )
         ctx.exit(1)
     click.echo(
-        f"{opened.path} is sound: {many(held.runs, 'run')}, {many(held.states, 'state')},"
+        f"{opened.path} is intact: {many(held.runs, 'run')}, {many(held.states, 'state')},"
         f" {held.bytes / _MEGABYTE:.1f} MB"
     )
 

@@ -1,4 +1,4 @@
-"""``ipytorchseed ranks``: compares what the ranks of a training wrote."""
+"""``ipytorchseed ranks``: compares what the ranks of a training run wrote."""
 
 from __future__ import annotations
 

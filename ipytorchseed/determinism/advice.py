@@ -49,7 +49,7 @@ ADVICE: dict[str, str] = {
     ),
     r"^quantized_resize": "make a new quantized tensor of that size",
     r"^kthvalue": "x.sort(stable=True) and take the k-th",
-    r" [Aa]ttention$": "leave out --warn: without it torch takes an algorithm that repeats",
+    r" [Aa]ttention$": "leave out --warn: without it torch uses an algorithm that repeats",
     r"^cuBLAS$": "start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
 }
 

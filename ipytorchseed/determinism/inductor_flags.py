@@ -70,8 +70,8 @@ def _has_triton(machine: Machine) -> bool:
 COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows below
     inductor_flag(
         "numerics",
-        "Compiled code rounds as it is fastest, or as eager code does (strict: eager's rounding of"
-        " products, divisions and sums).",
+        "Compiled code rounds in the fastest way or, with strict, rounds products, divisions and"
+        " sums as eager code does.",
         variable="TORCHINDUCTOR_NUMERICS",
         default="default",
         applies=lambda machine: machine.torch >= (2, 14),
@@ -93,21 +93,21 @@ COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows be
     ),
     inductor_flag(
         "eager_numerics.disable_ftz",
-        "If True, compiled code on GPU keeps the tiniest numbers, as eager code does; if False, it"
+        "If True, compiled code on GPU keeps subnormal numbers, as eager code does; if False, it"
         " may replace them by 0. Implied by strict numerics.",
         changes_with=_NUMERICS,
         applies=_has_triton,
     ),
     inductor_flag(
         "eager_numerics.use_pytorch_libdevice",
-        "If True, compiled code on GPU takes exp, erf and their like from CUDA's library, as eager"
-        " code does; if False, from Triton's.",
+        "If True, compiled code on GPU takes functions such as exp and erf from CUDA's library, as"
+        " eager code does; if False, from Triton's.",
         applies=_has_triton,
     ),
     inductor_flag(
         "batch_invariant",
-        "If True, compiled code gives a sample the same bits in a batch of any size; if False, it"
-        " is tuned to the size.",
+        "If True, a sample's result in compiled code does not depend on the size of its batch; if"
+        " False, the code is tuned to that size.",
         variable="TORCHINDUCTOR_BATCH_INVARIANT",
     ),
     inductor_flag(

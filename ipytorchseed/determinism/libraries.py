@@ -308,7 +308,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("polars.Config.engine", "polars", NUMBERS,
             partial(process.read_variables, _POLARS_SPLITS),
             write=partial(process.write_variables, _POLARS_SPLITS), source=_POLARS,
-            why="Polars splits its work so, which affects the order of rows and sums."),
+            why="This is how Polars splits work, which affects the order of rows and sums."),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, pictures.read_rc, through=_DRAWS,
             write=pictures.write_rc, keep=pictures.keep_rc,
             source="https://matplotlib.org/stable/users/explain/customizing.html"),

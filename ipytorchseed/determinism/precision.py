@@ -57,7 +57,7 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
         get=lambda: _read(key),
         set=lambda value: _write(key, value),
         applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
-        why=f"The precision in which float32 {what} compute {where}; `none` is as the level above.",
+        why=f"The precision of float32 {what} {where}; `none` inherits that of the level above.",
         source=_SOURCE,
         changes_with=_MATMUL if operation == "matmul" else "",
     )

@@ -114,7 +114,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             SourceError: torch cannot be imported here: the working folder was removed.
         """
         if self._before is not None:
-            msg = "this deterministic block has begun already; make another one to nest it"
+            msg = "this deterministic block has already begun; create another one to nest it"
             raise ScopeError(msg)
         # torch's flags exist only once it is imported, and its import needs the working folder.
         check_folder("torch._inductor.config")

@@ -98,9 +98,8 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         variable="TORCHINDUCTOR_DETERMINISTIC",
         changes_with="torch.use_deterministic_algorithms",
         wanted=lambda machine: True if machine.torch >= (2, 10) else ANY,
-        why="Kernels of compiled code are not chosen by timing, which may differ each time; set"
-        " together with deterministic algorithms since torch 2.10, not by"
-        " set_deterministic_debug_mode.",
+        why="Compiled code does not choose kernels by timing, which varies. Since torch 2.10,"
+        " use_deterministic_algorithms sets it too; set_deterministic_debug_mode does not.",
         source=_USE,
         risk="torch.compile may choose kernels by timing",
     ),
@@ -131,7 +130,7 @@ LIBRARIES: tuple[Flag, ...] = (
         why="cuDNN times its algorithms and keeps the fastest. Timings vary, so the choice can"
         " differ between processes.",
         source=_NOTES,
-        risk="cuDNN may choose another algorithm in each process",
+        risk="cuDNN may choose a different algorithm in each process",
     ),
     _attribute_flag(
         "backends.cudnn.deterministic",

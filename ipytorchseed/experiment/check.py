@@ -25,8 +25,8 @@ from ipytorchseed.why.explanation import Change
 _NAMED = 3
 
 _ONLY_FIRST = (
-    "only the first run differs: the others ran on copies, and agree. Something that it found at"
-    " its first use, such as an import or a cache, is not restored"
+    "only the first run differs: the others ran on copies, and agree. A side effect of the first"
+    " run, such as an import or a filled cache, is not undone"
 )
 
 
@@ -123,7 +123,7 @@ class Check:
             )
         if self._cell.dependencies.timed:
             names = ", ".join(sorted(self._cell.dependencies.timed))
-            notes.append(f"not compared, because they hold times or addresses: {names}")
+            notes.append(f"variables with times or memory addresses are not compared: {names}")
         return [*notes, *self._effects]
 
     def _unseen(self, outcome: Outcome) -> list[str]:

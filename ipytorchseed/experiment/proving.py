@@ -141,7 +141,7 @@ class Experiments(Mixture):
         }
         for trial in [each for each in self.trials if not each.values <= {*open_, *kept}]:
             self.trials.remove(trial)
-            self.stays |= dict.fromkeys(trial.causes, "no recorded cell makes it what it was")
+            self.stays |= dict.fromkeys(trial.causes, "no recorded cell restores it")
         return self._plan(replace(self._against, reads=open_))
 
     def _find_obstacle(self) -> str:

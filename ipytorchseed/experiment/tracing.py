@@ -136,7 +136,7 @@ class Tracing:
         loader: Any = getattr(sys.modules.get("torch.utils.data"), "DataLoader", ())
         names = self._cell.namespace
         return said + [
-            f"{name} loads in worker processes, whose operations are not seen"
+            f"{name} loads data in worker processes, whose operations are not seen"
             for name in self._cell.engine.copied
             if issubclass(type(names.get(name)), loader) and names[name].num_workers > 0
         ]

@@ -109,7 +109,7 @@ def line(ctx: click.Context) -> SeedStatus | None:
     Examples:
       %seed 42               seed python, numpy and torch now
       %seed 42 --generators  and the generators that you made
-      %seed 42 --by-rank     each rank of a training with its own
+      %seed 42 --by-rank     each rank of a training run with its own
       %seed 42 -q            without a word
       %seed each 42          each later cell, until %seed off
       %seed rewind 5         go back to where In[5] began

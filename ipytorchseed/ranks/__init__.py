@@ -1,4 +1,4 @@
-"""Compares the ranks of a training: which diverged first, when, and why."""
+"""Compares the ranks of a training run: which diverged first, when, and why."""
 
 from ipytorchseed.errors import RanksDiffer
 from ipytorchseed.ranks.comparing import compare, read

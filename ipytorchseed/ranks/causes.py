@@ -62,7 +62,7 @@ def explain(
     if drew:
         message = _more(who, others, name, drew)
     elif sites and seeds(sites[0]):
-        message = f"{who} set {name} to another state than {others}"
+        message = f"{who} set {name} to a different state than {others}"
     else:
         message = f"{who} left {name} in a different state than {others}"
     if sites:

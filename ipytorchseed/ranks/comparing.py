@@ -141,7 +141,7 @@ class _File(msgspec.Struct):
             for number, look in enumerate(self.rest, 2):  # noqa: B007 -- for the note
                 yield look
         except RanksError:
-            self.note = f"rank {self.rank.rank}'s file is whole to line {number} only"
+            self.note = f"rank {self.rank.rank}'s file is intact only up to line {number}"
 
 
 def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:
@@ -174,7 +174,7 @@ def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = N
 def _files(folder: Path) -> tuple[list[_File], list[str]]:
     """Return the files of a folder by rank, and notes on unreadable ones."""
     if not folder.is_dir():
-        msg = f"there is no folder {folder}; its.ranks.watch(model) writes one, in each rank"
+        msg = f"there is no folder {folder}; call its.ranks.watch(model) in each rank"
         raise LookupFailure(msg)
     found, notes = [], []
     for path in folder.glob("rank-*.jsonl"):
@@ -182,9 +182,9 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
         try:
             found.append(_File(next(records), records, path.stat().st_mtime))
         except RanksError as error:
-            notes.append(f"the file {path.name} is left out: {error}")
+            notes.append(f"the file {path.name} was skipped: {error}")
     if not found:
-        msg = f"no rank has written to {folder} yet; its.ranks.watch(model) does, in each rank"
+        msg = f"no rank has written to {folder} yet; call its.ranks.watch(model) in each rank"
         raise LookupFailure(msg)
     return sorted(found, key=lambda each: each.rank.rank), notes
 
@@ -199,11 +199,11 @@ def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
         if together and each.last + _SLACK >= other.started:
             kept.append(each)
         else:
-            notes.append(f"rank {one.rank}'s file is of an earlier launch, and left out")
+            notes.append(f"rank {one.rank}'s file is from an earlier launch and was skipped")
     there = {each.rank.rank for each in kept}
     gone = (str(each) for each in range(newest.rank.world or 0) if each not in there)
     named = [*islice(gone, _NAMED + 1)]
     if named:
         more = " …" if len(named) > _NAMED else ""
-        notes.append(f"nothing is there of rank {', '.join(named[:_NAMED])}{more}")
+        notes.append(f"there is no file from rank {', '.join(named[:_NAMED])}{more}")
     return kept, notes

@@ -138,7 +138,7 @@ class Judgement:
         for name, wish in self._expect.items():
             if known and name not in known:
                 raise RanksError(
-                    f"{name} is expected {wish!r}, and no rank has such a source"
+                    f"{name} is expected {wish!r}, but no rank has such a source"
                     f"{did_you_mean(name, [*known]) or ': there are ' + ', '.join(known)}"
                 )
 
@@ -220,7 +220,7 @@ class Judgement:
                     many = f"all {len(group)} ranks" if len(row.groups) == 1 else list_ranks(group)
                     message = (
                         f"{many} draw the same {'masks' if masks else 'numbers'}: {row.name} is"
-                        f" alike in {list_ranks(group)}, expected distinct"
+                        f" equal in {list_ranks(group)}, expected distinct"
                     )
                     self._add(row, self._tracks[group[0]].step, group, message)
 

@@ -25,7 +25,7 @@ from ipytorchseed.session.settings import Settings
 # Variables that a launcher sets to the same value in all its processes.
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
 
-# Settings that affect no number of a training.
+# Settings that affect no number of a training run.
 _OWN = frozenset({"folder", "warnings.filters", "sys.setrecursionlimit", "time.tzname",
                   "PYTHONHASHSEED"})  # fmt: skip
 
@@ -80,7 +80,7 @@ def named_recursion(name: str) -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        msg = f"`{name}` cannot be looked at: reading its attributes exceeds the recursion limit"
+        msg = f"`{name}` cannot be inspected: reading its attributes exceeds the recursion limit"
         raise RanksError(msg) from None
 
 

@@ -82,7 +82,7 @@ class RanksView(View):
             names = ", ".join(self._judged.distinct)
             said.append(f"distinct in all ranks, assumed to be on purpose: {names}")
         if self._judged.synchronised:
-            said.append("buffers are rank 0's at each forward pass, and not compared")
+            said.append("buffers were not compared: each forward pass copies them from rank 0")
         ends = {*self._steps.values()}
         if len(ends) > 1:
             last = max(ends)

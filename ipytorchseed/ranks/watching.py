@@ -36,7 +36,7 @@ def watch(
     Call it in each rank, before the first step. There is no communication, so it cannot deadlock.
     After each step of the optimizer it records the sources that moved and the lines that drew;
     every ``every`` steps also digests of parameters and buffers, and settings. An internal error
-    ends the watch with a warning, never the training.
+    ends the watch with a warning, never the training run.
 
     Args:
         model: The model. Pass the DistributedDataParallel wrapper if there is one, so that
@@ -59,12 +59,12 @@ def watch(
     """
     global _current  # noqa: PLW0603 -- one of a process is under way
     if type(every) is not int or every < 1:
-        msg = f"every is the number of steps between two looks, at least 1, not {every!r}"
+        msg = f"every must be a number of steps, at least 1, not {every!r}"
         raise RanksError(msg)
     with named_recursion("model"):
         is_module = hasattr(unwrap(model), "parameters")
     if not is_module:
-        raise RanksError(f"the model to watch is a torch.nn.Module, not {type(model).__name__}")
+        raise RanksError(f"the watched model must be a torch.nn.Module, not {type(model).__name__}")
     if _current is not None:
         _current.stop()
     _current = Watch(model, every, Path(folder), named)
@@ -120,7 +120,7 @@ class Watch(AbstractContextManager["Watch"]):
         """Look a last time and stop; further calls do nothing."""
         if self._file.closed:
             return
-        with suppress(Exception):  # the training has ended well, so no error may be raised
+        with suppress(Exception):  # the training run has succeeded, so no error may be raised
             self._note(Look(self.step, values=self._looker.values()))
         self._finish()
         self._end.cancel()

@@ -1,1 +1,1 @@
-"""Checks whether a training resumes from a checkpoint as if uninterrupted."""
+"""Checks whether training resumes from a checkpoint as if uninterrupted."""

@@ -1,4 +1,4 @@
-"""``check_resume``: runs a training whole, and in two halves with a checkpoint."""
+"""``check_resume``: compares an uninterrupted training run with a resumed one."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class ResumeReport(View):
     """The result of ``check_resume``.
 
     Attributes:
-        ok: Whether it goes on as if it had not been interrupted.
-        findings: What was not restored and made a difference.
-        harmless: What was not restored and made no difference here.
+        ok: Whether training continues as if it had not been interrupted.
+        findings: What was not restored and had an effect.
+        harmless: What was not restored and had no effect in these steps.
         first: The first step after which a parameter differs, and which; None if none does.
-        steps: The steps of the whole training.
+        steps: The steps of the whole run.
         at: The number of steps after which it was saved.
         notes: Further remarks, a sentence each.
     """
@@ -53,10 +53,10 @@ class ResumeReport(View):
         """The answer in a sentence."""
         run = f"resumed after {self.at} of {self.steps} steps"
         if self.ok:
-            return f"Training {run} goes on bit for bit as if it had not stopped."
+            return f"Training {run} continues bit for bit as if it had not stopped."
         if self.findings and self.findings[0].kind == "train":
-            return f"It is unknown whether training {run} goes on as if it had not stopped:"
-        return f"Training {run} does not go on as if it had not stopped:"
+            return f"It is unknown whether training {run} continues as if it had not stopped:"
+        return f"Training {run} does not continue as if it had not stopped:"
 
     @property
     def remarks(self) -> list[str]:
@@ -109,12 +109,12 @@ def check_resume(
     *,
     check: bool = False,
 ) -> ResumeReport:
-    """Find what a training does not get back when it resumes from a checkpoint.
+    """Find what is not restored when training resumes from a checkpoint.
 
-    ``train`` runs three times: whole, for its first ``at`` steps, and from the file saved then to
-    the end. Each run starts with the same flags, environment and objects outside of ``train``.
-    The last one starts with other random states, as a new process would. The inputs and results
-    of each step are compared bit for bit. Everything is restored afterwards.
+    ``train`` runs three times: to the end, for its first ``at`` steps, and from the checkpoint
+    saved then to the end. Each run starts with the same flags, environment and objects outside of
+    ``train``. The last one starts with other random states, as a new process would. The inputs and
+    results of each step are compared bit for bit. Everything is restored afterwards.
 
     Args:
         train: Called as ``train(state, steps)``. It creates model and optimizer, loads the
@@ -122,16 +122,16 @@ def check_resume(
             works as well), and puts the content of the checkpoint into ``state``, a mapping. An
             object with ``state_dict`` and ``load_state_dict`` that is assigned to ``state`` is
             loaded at once.
-        steps: The steps of the whole training.
+        steps: The steps of the whole run.
         at: The step after which it is saved, from 1 to ``steps - 1``.
-        check: Raise if something does not come back.
+        check: Raise if something is not restored.
 
     Returns:
         A report that prints itself; ``ok``, ``findings`` and ``to_json()`` are for programs.
 
     Raises:
         ResumeError: ``train`` cannot be called like this, takes no step, or fails to resume.
-        ResumeDiffers: With ``check``, something did not come back.
+        ResumeDiffers: With ``check``, something was not restored.
     """
     _refuse(train, steps, at)
     import torch
@@ -158,7 +158,7 @@ def check_resume(
             (folder / name).mkdir()
         whole, _ = play("whole", steps)
         if not whole.after:
-            msg = "train took no step of an optimizer of torch.optim: there is nothing to follow"
+            msg = "train took no step with a torch.optim optimizer: there is nothing to compare"
             raise ResumeError(msg)
         half, saved = play("halves", at)
         file = folder / "checkpoint.pt"
@@ -220,15 +220,15 @@ def _refuse(train: object, steps: object, at: object) -> None:
     whole = [type(each) is int for each in (steps, at)]
     if not all(whole) or not 0 < at < steps:  # type: ignore[operator]  # both are integers
         raise ResumeError(
-            f"at must be a step inside the training: 0 < at < steps, not at={at!r}, steps={steps!r}"
+            f"at must be an integer with 0 < at < steps, not at={at!r}, steps={steps!r}"
         )
 
 
 def _uneven(whole: Course, half: Course, rest: Course) -> Comparison:
-    """Return the finding that the halves together have another number of steps."""
+    """Return the finding that the halves together have a different number of steps."""
     counts = [len(each.after) for each in (half, rest, whole)]
     message = (
-        f"took {counts[0]} steps in the first half and {counts[1]} in the second, uninterrupted"
-        f" {counts[2]}: the number of steps done did not come back"
+        f"took {counts[0]} steps in the first half and {counts[1]} in the second, but"
+        f" {counts[2]} uninterrupted: the number of steps done was not restored"
     )
     return Comparison((Finding("steps", "train", len(half.after), message),))

@@ -19,12 +19,12 @@ from ipytorchseed.why.words import first_of
 
 
 class Finding(Struct, frozen=True):
-    """Something that a resumed training did not get back.
+    """Something that was not restored in a resumed run.
 
     Attributes:
         kind: ``source``, ``generator``, ``model``, ``optimizer``, ``scheduler``, ``scaler``,
-            ``state``, ``loader``, ``data``, or of the training itself: ``train`` (does not
-            repeat), ``steps`` (takes another number).
+            ``state``, ``loader``, ``data``, or for the run itself ``train`` (does not repeat)
+            or ``steps`` (their number differs).
         name: How the code reaches it.
         step: The step before which it was seen, from 0.
         message: What differs, a sentence.
@@ -51,11 +51,11 @@ class First(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """The result of comparing a whole run with a resumed one.
+    """The result of comparing an uninterrupted run with a resumed one.
 
     Attributes:
-        findings: What was not restored and made a difference.
-        harmless: What was not restored and made no difference.
+        findings: What was not restored and had an effect.
+        harmless: What was not restored and had no effect.
         first: The first step after which a parameter differs.
     """
 
@@ -65,7 +65,7 @@ class Comparison(Struct, frozen=True):
 
 
 def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any]) -> Comparison:
-    """Find what the second half of a training did not get back.
+    """Find what was not restored in the second half of a run.
 
     Args:
         whole: The uninterrupted run.
@@ -77,8 +77,8 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
     apart = _first_difference(whole.after, half.after, 0)
     if apart:
         message = (
-            "does not repeat: two runs from the same start differ before anything was saved;"
-            " make it repeat first, as by `with its.deterministic(42):`"
+            "does not repeat: two runs from the same state differ before anything is saved;"
+            " make it repeat first, for example by `with its.deterministic(42):`"
         )
         return Comparison((Finding("train", "train", apart.step, message),), (), apart)
     first = _first_difference(whole.after[at:], rest.after, at)
@@ -98,19 +98,19 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
             break
     if first and not matters:
         message = (
-            "differs although everything that was compared came back; does the step itself repeat?"
-            " `with its.deterministic(42):` around both shows that"
+            "differs although everything that was compared was restored; the step itself may not"
+            " repeat: run both under `with its.deterministic(42):`"
         )
         matters = [Finding("train", "train", first.step, message)]
     return Comparison(tuple(matters), tuple(harmless), first)
 
 
-_LOST = "did not come back"
+_LOST = "was not restored"
 
 # Two values that together have more characters are not shown.
 _LONG = 40
 
-# Kinds of findings that matter only by their effect on the training.
+# Kinds of findings that matter only by their effect on the run.
 _PASSING = frozenset({"source", "generator", "loader", "data"})
 
 
@@ -224,12 +224,12 @@ def _of_data(
     whole: Course,
     others: bool,  # noqa: FBT001
 ) -> Iterator[Finding]:
-    """Yield the finding on the data of a step: another position, order or content."""
+    """Yield the finding on the data of a step: its position, order or content."""
     expected, got = was.batch, now.batch
     if expected is None or got is None or expected.digest == got.digest:
         same = [at for at, look in enumerate(whole.looks) if look.data == now.data]
-        what = f"the data of step {same[0]}" if same else "other data than uninterrupted"
-        message = f"step {step} is given {what}"
+        what = f"the data of step {same[0]}" if same else "data of no uninterrupted step"
+        message = f"step {step} gets {what}"
         kind, caused = "data", others
     elif expected.items != got.items or not got.items:
         same = [
@@ -237,13 +237,13 @@ def _of_data(
             for at, look in enumerate(whole.looks)
             if look.batch and (look.batch == got or look.batch.items == got.items != "")
         ]
-        what = f"the batch of step {same[0]}" if same else "a batch that no step had uninterrupted"
-        message = f"step {step} is given {what}, not its own: {_SKIP}"
+        what = f"the batch of step {same[0]}" if same else "a batch of no uninterrupted step"
+        message = f"step {step} gets {what}, not its own: {_SKIP}"
         kind, caused = "loader", False
     else:
         message = (
-            f"step {step} is given another batch of the same items: random numbers drawn as it is"
-            " made, as in worker processes, are not those of the uninterrupted run"
+            f"step {step} gets a different batch of the same items: the random numbers drawn for"
+            " it, for example in worker processes, differ from those of the uninterrupted run"
         )
         kind, caused = "loader", others
     if not caused:

@@ -1,4 +1,4 @@
-"""The state of a training, and the content of a checkpoint, as named leaves."""
+"""The state of a training run, and the content of a checkpoint, as named leaves."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Leaf(Struct, frozen=True):
 
 
 class Component(Struct, frozen=True):
-    """A part of a training's state: a model, its optimizer.
+    """A part of the training state: a model, its optimizer.
 
     Attributes:
         kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
@@ -89,7 +89,7 @@ def tensor_leaf(tensor: Any) -> Leaf:  # a tensor
 
 
 class Finder:
-    """Finds the components of a training's state, each object once.
+    """Finds the components of the training state, each object once.
 
     Attributes:
         components: By the names by which the code reaches them.

@@ -1,4 +1,4 @@
-"""Records a training at each step, by torch's hooks."""
+"""Records a training run at each step, by torch's hooks."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class Look(Struct, frozen=True):
 
 
 class Course(Struct):
-    """One run of a training.
+    """One training run.
 
     Attributes:
-        looks: The training before each step.
+        looks: The training state before each step.
         after: The parameters after each step, by name.
     """
 
@@ -87,7 +87,7 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
 
 
 class _Watch:
-    """Records a training at each step."""
+    """Records a training run at each step."""
 
     def __init__(self) -> None:
         self.course = Course()
@@ -142,7 +142,7 @@ class _Watch:
         )
 
     def _namespaces(self) -> list[Mapping[str, object]]:
-        """Return the namespaces of the training's functions, the outermost first."""
+        """Return the namespaces of the training functions, the outermost first."""
         frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- the subject
         spaces: list[Mapping[str, object]] = []
         for each in [*takewhile(_is_of_training, frames)][::-1]:

@@ -244,7 +244,7 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     parts.sort(key=lambda part: part.thread)  # chunks of threads are interleaved
     of = np.concatenate([part.of for part in parts])
     if end is None:
-        notes = [f"{path} has no end: its process was stopped. {len(of):,} operations are whole"]
+        notes = [f"{path} is cut off: its process was stopped. {len(of):,} operations are intact"]
     else:
         notes = [f"{path}: {note}" for note in end.notes]
     return Loaded(
@@ -291,7 +291,7 @@ def _read_chunk(chunk: Chunk, header: Header, tables: _Tables) -> _Part:
     def tensors(counts: bytes, refs: bytes) -> Tensors:
         each, chosen = numbers(counts).astype(np.int64), numbers(refs)
         if len(each) != len(of) or each.sum() != len(chosen):
-            raise ValueError("columns of other lengths")
+            raise ValueError("columns of different lengths")
         return Tensors(each, digests[chosen], kind_of[chosen], summaries[chosen])
 
     try:

@@ -99,7 +99,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         and (cause.finding.level == CARRIED or (cause.kind == "input" and _is_own(cause, run)))
     ]
     if carried:
-        found.append(f"make {listed(carried)} in this cell")
+        found.append(f"create {listed(carried)} in this cell")
     found += [cause.keep for cause in causes if cause.keep]
     return tuple(dict.fromkeys(found))
 

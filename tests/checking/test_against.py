@@ -131,10 +131,13 @@ def test_cells_come_and_go(there, tmp_path):
     receipt = read(there / "there.json", Places.here(str(path)))
     (verdict,) = look(path, against=receipt, seed=42)
     assert (verdict.exit_code, named(verdict)) == (0, set())
-    assert verdict.note == "not in the receipt: In[1]; 1 of 5 cells of the receipt are not here"
+    assert (
+        verdict.note
+        == "not in the receipt: In[1]; 1 of 5 cells in the receipt are not in this notebook"
+    )
     assert "not in the receipt: In[1]" in report.text([verdict])
     (verdict,) = look(book(tmp_path / "another", *["#md Words."] * 6, "added = 1"), against=receipt)
-    assert verdict.fault == "the receipt is of train.ipynb, and has none of the cells of this one"
+    assert verdict.fault == "the receipt is for train.ipynb and has no cell of this notebook"
     assert verdict.exit_code == 2
 
 

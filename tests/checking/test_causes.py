@@ -65,7 +65,7 @@ CHANGED = [
     ("t['a'] *= 2", "frame", "t_new = t.copy()  # then use `t_new`"),
     ("t.append(2)", "list", "import copy\nt_new = copy.deepcopy(t)  # then use `t_new`"),
     ("for x in y: t += x", "int", "t_new = t  # then use `t_new`"),
-    ("step()", "module", "make `t` in this cell"),
+    ("step()", "module", "create `t` in this cell"),
 ]
 
 

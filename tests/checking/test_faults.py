@@ -73,7 +73,7 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode(),
     )
     case(
-        "kernel 'nowhere' is not installed; --kernel chooses another, there are: ",
+        "kernel 'nowhere' is not installed; choose another with --kernel: ",
         "missing",
         "1",
         spec="nowhere",

@@ -317,7 +317,7 @@ def test_hands_off(tmp_path):
     assert [each.edits for each in verdicts] == [(), (), ()]
     assert len(watcher.tried) == 2
     assert (
-        "it does not run to its end, and so it cannot be shown to repeat; if In[2] may raise, give"
+        "it does not run to the end, so it cannot be shown to repeat; if In[2] may raise, give"
         " it the tag raises-exception"
     ) in " ".join(explanation(verdicts[2]).split())
     assert f"{broken}: In[2] raises ZeroDivisionError: division by zero" in explanation(verdicts[2])
@@ -382,7 +382,7 @@ def test_files_that_cannot_be_written(tmp_path):
             path.write_text("{}")
 
     (verdict,) = fix(path, watcher=Counting(overwrite))
-    assert "somebody else has written it meanwhile" in verdict.fault
+    assert "another program has changed it in the meantime" in verdict.fault
     assert path.read_text() == "{}"
 
 
@@ -403,7 +403,7 @@ def test_an_error_of_an_edit_is_not_the_notebooks(tmp_path, monkeypatch):
     monkeypatch.setattr(fixing, "run", run)
     (verdict,) = fix(path, cold=True)
     assert verdict.fault is None
-    assert verdict.obstacles[0].startswith("In[2]: it depends on hashes of texts")
+    assert verdict.obstacles[0].startswith("In[2]: it depends on the hashes of strings")
 
 
 CAUSES = {

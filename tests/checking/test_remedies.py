@@ -307,7 +307,7 @@ def test_a_file_that_the_notebook_makes_itself(target):
     ]
     there = target(*cells, cause=cause)
     assert propose(there) == []
-    assert "that no cell was seen to write" in obstacle(there)
+    assert "no recorded cell wrote that file" in obstacle(there)
 
 
 def test_a_file_is_removed_before_the_first_cell_that_writes_it(target):

@@ -409,11 +409,11 @@ def test_a_cell_that_raises_now(verdicts):
     said = report.explanation(verdict)
     assert "1 of 3 cells was not reached: In[2] raises KeyError: 'a'" in said
     assert "error: no error → KeyError: 'a'" in said
-    assert report.headline(verdict) == "differs, not checked to its end"
+    assert report.headline(verdict) == "differs, not checked to the end"
 
 
 def test_a_cell_that_raises_and_was_never_run(verdicts):
-    """The notebook is not checked to its end: no saved output contradicts the error."""
+    """The notebook is not checked to the end: no saved output contradicts the error."""
     verdict = verdicts["new"]
     assert verdict.exit_code == 2
     assert "In[2] raises KeyError: 'a'" in verdict.fault

@@ -59,7 +59,7 @@ STALE = saved(
         compared(IMPORTS, saved_count=1),
         compared(DRAW, NEAR, saved_count=2),
         compared(SHOW, LOSS, PIXELS, saved_count=7, causes=(ENTROPY,)),
-        compared(PUT, notes=("what it printed is not compared: Jupyter dropped a part of it",)),
+        compared(PUT, notes=("its printed text is not compared: Jupyter dropped a part of it",)),
         CellVerdict(PUT, Found.UNKNOWN, Found.UNKNOWN),
         CellVerdict(LEFT_OUT, Found.SKIPPED, Found.SKIPPED),
     ),

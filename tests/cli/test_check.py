@@ -95,7 +95,7 @@ def test_what_no_output_shows_is_told(silent, tmp_path):
     junit = tmp_path / "junit.xml"
     done = run(silent, "--junit", junit, GITHUB_ACTIONS="true")
     assert done.exit_code == 0
-    said = f"{silent}: repeats; In[2] leaves other values behind: python, never seeded\n"
+    said = f"{silent}: repeats; In[2] leaves different values: python, never seeded\n"
     assert said in done.stdout
     assert "::error" not in done.stdout
     (case,) = ET.parse(junit).getroot().iter("testcase")
@@ -121,7 +121,7 @@ def test_cells_that_were_not_reached(tmp_path):
     done = run(path, "--junit", junit)
     said = "2 of 4 cells were not reached: In[2] raises ValueError: no"
     assert done.exit_code == 1
-    assert "differs, not checked to its end" in done.stdout
+    assert "differs, not checked to the end" in done.stdout
     assert said in done.stdout
     assert said in ET.parse(junit).getroot().find(".//failure").text
     (told,) = json.loads(run(path, "--json").stdout)["notebooks"]

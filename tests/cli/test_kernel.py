@@ -81,7 +81,7 @@ def test_in_it_nothing_is_too_late(kernels, tmp_path):
 
 def test_list_and_remove(kernels):
     """Our kernels are listed with their settings; a removed one is gone."""
-    assert run("list")[1].startswith("no kernel of ours is installed")
+    assert run("list")[1].startswith("no kernel of ipytorchseed is installed")
     run("install", "--name", "one", "--hash-seed", "1")
     run("install", "--name", "two", "--hash-seed", "2")
     code, out, _ = run("list")
@@ -111,10 +111,10 @@ def test_other_kernels_are_never_touched(kernels):
     for name in known:
         code, out, err = run("remove", name)
         assert (code, out) == (2, "")
-        assert f"the kernel '{name}' is not ours; ours are: none" in err
+        assert f"the kernel '{name}' was not installed by ipytorchseed; you can remove: none" in err
         code, out, err = run("install", "--name", name)
         assert (code, out) == (2, "")
-        assert "choose another name with --name" in err
+        assert "choose another --name" in err
     assert {name: KernelSpecManager().find_kernel_specs()[name] for name in known} == known
     for name, text in theirs.items():
         assert text is None or (kernels / name / "kernel.json").read_text() == text
@@ -159,8 +159,8 @@ def test_a_link_is_not_ours(kernels, tmp_path):
     (kernels / "loose").symlink_to(tmp_path / "nowhere")
     before = (tmp_path / "elsewhere" / "kernel.json").read_text()
     for name in ("linked", "half", "loose"):
-        assert "that is not ours" in run("install", "--name", name)[2]
-        assert "is not ours; ours are: none" in run("remove", name)[2]
+        assert "ipytorchseed did not install" in run("install", "--name", name)[2]
+        assert "was not installed by ipytorchseed; you can remove: none" in run("remove", name)[2]
     assert (kernels / "linked").is_symlink()
     assert (kernels / "half" / "kernel.json").is_symlink()
     assert (kernels / "loose").is_symlink()
@@ -171,7 +171,7 @@ def test_a_folder_that_is_no_kernel_is_not_replaced(kernels):
     """Jupyter does not list it; it may be anything."""
     (kernels / "notes").mkdir(parents=True)
     (kernels / "notes" / "thesis.txt").write_text("mine")
-    assert "that is not ours" in run("install", "--name", "notes")[2]
+    assert "ipytorchseed did not install" in run("install", "--name", "notes")[2]
     assert (kernels / "notes" / "thesis.txt").read_text() == "mine"
 
 
@@ -182,12 +182,14 @@ def test_a_kernel_that_another_hides_is_looked_at_too(kernels, tmp_path, monkeyp
     theirs = kernels / "two" / "kernel.json"
     theirs.parent.mkdir(parents=True)
     theirs.write_text('{"argv": [], "metadata": {}}')
-    assert "that is not ours" in run("install", "--name", "two")[2]
-    assert "is not ours" in run("remove", "two")[2]
+    assert "ipytorchseed did not install" in run("install", "--name", "two")[2]
+    assert "was not installed by ipytorchseed" in run("remove", "two")[2]
     assert theirs.read_text() == '{"argv": [], "metadata": {}}'
     theirs.unlink()
     theirs.parent.rmdir()
-    assert "is not ours" in run("remove", "two")[2]  # it was not installed here
+    assert (
+        "was not installed by ipytorchseed" in run("remove", "two")[2]
+    )  # it was not installed here
     assert (tmp_path / "first" / "kernels" / "two" / "kernel.json").exists()
 
 
@@ -218,9 +220,9 @@ def test_what_is_hardly_a_kernel_is_not_ours(kernels, text):
     """No command fails because of the content of its file."""
     (kernels / "odd").mkdir(parents=True)
     (kernels / "odd" / "kernel.json").write_text(text)
-    assert run("list")[1].startswith("no kernel of ours is installed")
-    assert "is not ours" in run("remove", "odd")[2]
-    assert "that is not ours" in run("install", "--name", "odd")[2]
+    assert run("list")[1].startswith("no kernel of ipytorchseed is installed")
+    assert "was not installed by ipytorchseed" in run("remove", "odd")[2]
+    assert "ipytorchseed did not install" in run("install", "--name", "odd")[2]
     assert (kernels / "odd" / "kernel.json").read_text() == text
 
 
@@ -241,7 +243,7 @@ def test_errors_of_usage(kernels):
     """A seed out of range, and a kernel that does not exist."""
     assert run("install", "--hash-seed", str(2**32))[0] == 2
     assert run("install", "--threads", "0")[0] == 2
-    assert "'none' is not installed; ours are: none" in run("remove", "none")[2]
+    assert "'none' is not installed; you can remove: none" in run("remove", "none")[2]
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):

@@ -532,7 +532,7 @@ def test_an_input_that_nothing_makes(play):
     kernel.run("y = x[0]", "y = x[0]")
     kernel.run("x[0] = 9", silent=True)
     assert prove(kernel, "%why 6 --json --prove") == {
-        "x": ("may-matter", "not tested: no recorded cell makes it what it was")
+        "x": ("may-matter", "not tested: no recorded cell restores it")
     }
     kernel.run("x = [5]", "make")
     kernel.run("y = x[0]", "y = x[0]")

@@ -77,7 +77,7 @@ def test_a_comparison_is_the_same_in_words_table_and_json(played):
     assert alike["alike"]
     assert [each["rank"] for each in alike["ranks"]] == [0, 1, 2, 3]
     assert masks["headline"] == (
-        "All 4 ranks draw the same masks: torch.cpu is alike in ranks 0 to 3, expected distinct."
+        "All 4 ranks draw the same masks: torch.cpu is equal in ranks 0 to 3, expected distinct."
     )
     assert [each["ranks"] for each in apart["findings"]] == [[2], [2], [2]]
     assert [each["name"] for each in apart["findings"]] == ["torch.cpu", "3.weight", "lr"]
@@ -124,7 +124,7 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
     view = its.ranks.read(tmp_path)
     assert view.findings[0].ranks == [2]
     assert view.findings[0].step == 4
-    assert any(note.startswith("Rank 1's file is whole to line ") for note in view.notes)
+    assert any(note.startswith("Rank 1's file is intact only up to line ") for note in view.notes)
     assert "Rank 1 was last seen at step 8, others at 9." in view.notes
     header = (source / "rank-1.jsonl").read_bytes().partition(b"\n")[0]
     (tmp_path / "rank-1.jsonl").write_bytes(header)
@@ -134,8 +134,8 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_is_whole(played, tmp_path):
     (tmp_path / "rank-1.jsonl").write_bytes(b"{")
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 2, 3]
-    assert any(note.startswith("The file rank-1.jsonl is left out: ") for note in view.notes)
-    assert "Nothing is there of rank 1." in view.notes
+    assert any(note.startswith("The file rank-1.jsonl was skipped: ") for note in view.notes)
+    assert "There is no file from rank 1." in view.notes
 
 
 def test_files_of_an_earlier_launch_are_left_out(played, tmp_path):
@@ -149,7 +149,7 @@ def test_files_of_an_earlier_launch_are_left_out(played, tmp_path):
         (tmp_path / path.name).write_text(content)
     view = its.ranks.read(tmp_path)
     assert view.ranks == [0, 1, 2]
-    assert "Rank 3's file is of an earlier launch, and left out." in view.notes
+    assert "Rank 3's file is from an earlier launch and was skipped." in view.notes
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")

@@ -101,7 +101,7 @@ def test_what_exceeds_the_recursion_limit_is_named(tmp_path):
         with (
             patch.object(comparing, "_gatherer", lambda: lambda mine: [mine]),
             pytest.raises(
-                RanksError, match=f"^`{name}` cannot be looked at: .* the recursion limit$"
+                RanksError, match=f"^`{name}` cannot be inspected: .* the recursion limit$"
             ),
         ):
             look()

@@ -56,7 +56,7 @@ RNG = (
 CHECKED = {
     "repeats": Checked(2, compared=6),
     "repeats-noted": Checked(
-        5, compared=6, notes=("not compared, because they hold times or addresses: start",)
+        5, compared=6, notes=("variables with times or memory addresses are not compared: start",)
     ),
     "nothing": Checked(2),
     "operation": Checked(
@@ -85,8 +85,8 @@ CHECKED = {
     "first": Checked(
         2, CHANGED[:1], 6, with_flags="repeats", operations=40, first_only=True,
         notes=(
-            "only the first run differs: the others ran on copies, and agree. Something that it"
-            " found at its first use, such as an import or a cache, is not restored",
+            "only the first run differs: the others ran on copies, and agree. A side effect of the"
+            " first run, such as an import or a filled cache, is not undone",
         ),
     ),
 }  # fmt: skip

@@ -91,8 +91,11 @@ def test_of_many_causes_that_may_matter_three_are_told_and_the_others_named():
         (Cause("rng", "numpy", "", fix="%seed rewind 5"), ["%seed each 42"]),
         (Cause("rng", "g", "", fix="%seed rewind 5"), ["seed `g` in the cell that draws from it"]),
         (Cause("entropy", "uuid.uuid4", "", fix="uuid.UUID(int=1)"), ["uuid.UUID(int=1)"]),
-        (_input("df", "carried", Blame(EARLIER, "changed it")), ["make `df` in this cell"]),
-        (_input("model", "may-matter", Blame(LATER, "changed it")), ["make `model` in this cell"]),
+        (_input("df", "carried", Blame(EARLIER, "changed it")), ["create `df` in this cell"]),
+        (
+            _input("model", "may-matter", Blame(LATER, "changed it")),
+            ["create `model` in this cell"],
+        ),
         (_input("x", "proved"), []),
         (replace(_input("df", "proved"), keep="make `df` a copy"), ["make `df` a copy"]),
     ],

@@ -19,7 +19,7 @@ from tests.test_schemas import check as check_schema
 
 
 def resume(train, steps=8, at=5):
-    """Check a training.
+    """Check a training function.
 
     Its JSON is what the schema says, and its text fits a terminal.
     """
@@ -45,7 +45,7 @@ def test_a_right_training_passes(train):
     report = resume(train)
     assert named(report) == set()
     assert report.first is None
-    assert "goes on bit for bit" in str(report).replace("\n", " ")
+    assert "continues bit for bit" in str(report).replace("\n", " ")
 
 
 FAULTS = {
@@ -56,13 +56,13 @@ FAULTS = {
     "scaler": ({("scaler", "scaler")}, "scale 8.0 → 4.0"),
     "ema": ({("model", "ema")}, "10 of 10 tensors differ"),
     "buffers": ({("model", "model")}, "3 of 9 tensors differ, the first 1.running_mean"),
-    "epoch": ({("loader", "loader")}, "step 5 is given the batch of step 2, not its own"),
+    "epoch": ({("loader", "loader")}, "step 5 gets the batch of step 2, not its own"),
     "skip": ({("loader", "loader")}, "skip the batches that were used"),
     "noise": ({("generator", "noise")}, "its.RandomState(noise=noise) keeps it"),
     "random": ({("source", "torch.cpu"), ("generator", "noise")}, "was at seed 0 + "),
     "shuffle": (
         {("generator", "noise"), ("loader", "loader")},
-        "step 5 is given the batch of step 2, not its own",
+        "step 5 gets the batch of step 2, not its own",
     ),
 }
 
@@ -234,7 +234,7 @@ def test_an_epoch_begun_anew_is_told_where_its_order_is_always_the_same():
     report = resume(train, 6, 5)
     # the loader draws the seed of its workers from torch.cpu, also where it has none
     assert named(report) == {("loader", "loader"), ("source", "torch.cpu")}
-    assert "step 5 is given the batch of step 0, not its own" in str(report)
+    assert "step 5 gets the batch of step 0, not its own" in str(report)
 
 
 def test_a_loop_up_to_the_last_step_may_use_what_it_leaves():
@@ -261,7 +261,7 @@ def test_a_loop_up_to_the_last_step_may_use_what_it_leaves():
 
 def test_check_raises_with_the_report_as_its_message():
     """For scripts and tests."""
-    with pytest.raises(ResumeDiffers, match="scheduler: did not come back"):
+    with pytest.raises(ResumeDiffers, match="scheduler: was not restored"):
         its.check_resume(training("scheduler"), 8, 5, check=True)
     assert its.check_resume(trainings.registering, 4, 2, check=True).ok
 
@@ -269,7 +269,7 @@ def test_check_raises_with_the_report_as_its_message():
 def test_everything_is_as_it_was_afterwards():
     """Sources, flags, environment, hooks of torch's and loaders.
 
-    Also where the training fails.
+    Also where training fails.
     """
     from torch.nn.modules import module
     from torch.optim import optimizer
@@ -302,7 +302,7 @@ def test_everything_is_as_it_was_afterwards():
         ((training(), 5, 5), "0 < at < steps, not at=5, steps=5"),
         ((training(), 5, 0), "0 < at < steps, not at=0, steps=5"),
         ((training(), "5", 1), "0 < at < steps, not at=1, steps='5'"),
-        ((lambda _, __: None, 2, 1), "took no step of an optimizer"),
+        ((lambda _, __: None, 2, 1), "took no step with a torch.optim optimizer"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_line(arguments, message):
@@ -328,7 +328,7 @@ def test_a_missing_entry_names_what_there_is():
 def test_the_report_is_readable_in_a_notebook_and_by_programs():
     """One record, drawn three times."""
     report = resume(training("skip"))
-    assert "<li>▲ loader: step 5 is given the batch" in report._repr_html_()
+    assert "<li>▲ loader: step 5 gets the batch" in report._repr_html_()
     told = json.loads(report.to_json())
     assert told["findings"][0]["kind"] == "loader"
     assert told["first_difference"] == {"step": 5, "parameter": "model.0.weight"}

@@ -1,9 +1,7 @@
-"""Tiny real trainings.
+"""Tiny training functions: correct ones in several styles, and one for each fault.
 
-Right ones in several styles, and each fault planted in one of them.
-
-``train(fault)`` returns a training whose checkpoint lacks what ``fault`` names; without one it is
-right. Every part moves a little at each step, so that whatever is lost is seen.
+``train(fault)`` returns a training function whose checkpoint lacks what ``fault`` names; without
+one it is correct. Every part changes a little at each step, so that each loss shows.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ def net():
 
 
 def training(fault=""):  # noqa: C901, PLR0915 -- as long as they are
-    """Return the training that everybody writes.
+    """Return the usual training function.
 
     All parts, and a dictionary that is saved.
     """
@@ -162,7 +160,7 @@ class Trainer:
 
 
 def with_class(*forget):
-    """Return a training by a class, which forgets parts of its checkpoint."""
+    """Return a training function by a class that saves only parts of the state."""
 
     def train(state, steps):
         its.seed(1)

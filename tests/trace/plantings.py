@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-import ipytorchseed  # noqa: F401 -- the trainings use it
+import ipytorchseed  # noqa: F401 -- the training functions use it
 
 MODELS = {
     "mlp": "nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 4))",
@@ -136,7 +136,7 @@ PLANTINGS = {
 
 
 def text_of(model: str, steps: int, planting: Planting | None = None, at: int = 0) -> str:
-    """Return a training, with a difference planted at a step."""
+    """Return a training function, with a difference planted at a step."""
     text = TRAINING
     for old, new in () if planting is None else planting.edits:
         assert old in text
@@ -145,7 +145,7 @@ def text_of(model: str, steps: int, planting: Planting | None = None, at: int = 
 
 
 def record(text: str, out: Path) -> None:
-    """Run a training from its own file, as a script."""
+    """Run a training function from its own file, as a script."""
     file = out.with_suffix(".py")
     file.write_text(text)
     FACTOR[0] = 1.0

@@ -118,7 +118,7 @@ def verify(ctx: click.Context) -> None:
         )
         ctx.exit(1)
     click.echo(
-        f"{opened.path} is intact: {many(held.runs, 'run')}, {many(held.states, 'state')},"
+        f"{opened.path} is sound: {many(held.runs, 'run')}, {many(held.states, 'state')},"
         f" {held.bytes / _MEGABYTE:.1f} MB"
     )
 

@@ -204,7 +204,7 @@ class Judgement:
             who = "no two ranks are alike"
         if all(len(value) < _DIGITS for value in values.values()):
             who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
-        verb = "part" if row.key in self._alike else "differ"
+        verb = "diverge" if row.key in self._alike else "differ"
         what = f"{kind} {verb}" if kind in {"parameters", "buffers"} else f"`{kind}` {verb}s"
         message = f"{what}, first in {name} ({who})"
         self._add(row, step, apart if clear else [*active], message, name=name)

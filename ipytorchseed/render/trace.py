@@ -184,13 +184,13 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
     within = "" if rtol is None else f" (within {rtol:g})"
     given = " → ".join(each.given for _, each in sides(parting))
     said = {
-        "operation": f"was given the same in both runs{within} and gave something else.",
-        "argument": f"is the first operation that was given other arguments: {given}.",
+        "operation": f"has the same inputs in both runs{within} and different results.",
+        "argument": f"is the first operation with different arguments: {given}.",
         "draw": "drew from a generator that was in a different state: another seed, or other draws"
         " before it.",
-        "fused": "was given other values, which compiled code made.",
-        "input": "is the first operation that was given other values. They came from outside"
-        " torch's operations (data, weights, random numbers of numpy's or Python's), or from"
+        "fused": "has different inputs, which compiled code computed.",
+        "input": "is the first operation with different inputs. They came from outside"
+        " torch's operations (data, weights, random numbers of numpy or Python), or from"
         " operations in another order.",
     }
     return f"{which} {said[parting.kind]}"
@@ -202,9 +202,9 @@ def _span_sentence(parting: FirstDifference, span: Span) -> str:
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
         has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"
         beside = "" if parting.shown.compiled else f" where {other} runs compiled code,"
-        return f"{has}{beside} and that gives something else."
+        return f"{has}{beside} and the results differ."
     both = span.a is not None and span.b is not None
-    return f"{stretch(span)}{', and it gives something else' if both else ''}."
+    return f"{stretch(span)}{', and the results differ' if both else ''}."
 
 
 def _counted(span: Span, side: str) -> str:
@@ -247,5 +247,5 @@ def times(count: int) -> str:
 def apart(difference: float) -> str:
     """Describe the difference of two results."""
     if difference == 0:
-        return "less than summaries tell"
+        return "less than summaries show"
     return f"{difference:.1e}" if math.isfinite(difference) else "more than can be measured"

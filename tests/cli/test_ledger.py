@@ -189,7 +189,7 @@ def test_verify_of_a_sound_ledger(filled):
     """Exit code 0, and a line."""
     code, out, err = run("verify")
     assert (code, err) == (0, "")
-    assert out.startswith(f"{filled} is intact: 33 runs, ")
+    assert out.startswith(f"{filled} is sound: 33 runs, ")
 
 
 def test_verify_of_a_damaged_ledger(filled):

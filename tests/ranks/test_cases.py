@@ -37,7 +37,7 @@ def test_what_parted_first_is_told(played, name):
     if "then" in case:
         then = view.findings[1]
         assert {field: getattr(then, field) for field in case["then"]} == case["then"]
-        assert "; parameters part at step 7, first in 0.weight (rank 0 apart)" in view.headline
+        assert "; parameters diverge at step 7, first in 0.weight (rank 0 apart)" in view.headline
 
 
 def test_each_line_that_drew_is_named(played):
@@ -54,7 +54,7 @@ def test_a_plain_value_is_told_as_it_is(played):
     """What a sampler's epoch is in each rank, rather than a digest of it."""
     number = [*CASES].index("another order of data: an epoch not set")
     assert its.ranks.read(played / str(number)).headline == (
-        "Step 6: `loader` parts, first in sampler.epoch (rank 2: 0, ranks 0, 1 and 3: 1)."
+        "Step 6: `loader` diverges, first in sampler.epoch (rank 2: 0, ranks 0, 1 and 3: 1)."
     )
 
 
@@ -64,7 +64,7 @@ def test_the_whole_sentence_is_the_one_that_people_need(played):
     line = CASES["and where it drops, parameters part"]["line"]
     assert its.ranks.read(played / str(number)).headline == (
         "Step 7: rank 0 drew 2 numbers more than the others from torch.cpu: a DataLoader's base"
-        f" seed, training.py line {line}; parameters part at step 7, first in 0.weight (rank 0"
+        f" seed, training.py line {line}; parameters diverge at step 7, first in 0.weight (rank 0"
         " apart)."
     )
 

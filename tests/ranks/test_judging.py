@@ -39,7 +39,7 @@ def compared(monkeypatch, *ranks, **expect):
 )
 def test_nothing_can_be_expected_of_a_source_that_no_rank_has(monkeypatch, name, said):
     """A typing slip would pass for ranks that are as they should be."""
-    with pytest.raises(RanksError, match=f"{name} is expected 'same', and no rank.*{said}"):
+    with pytest.raises(RanksError, match=f"{name} is expected 'same', but no rank.*{said}"):
         compared(monkeypatch, int, int, **{name: "same"})
 
 

@@ -4,7 +4,7 @@
 #   make lab      opens the quickstart notebook in JupyterLab
 #   make test     runs the tests                       make test ARGS="-x tests/rng"
 #   make record   plays the scenarios of %why whose recordings are stale, and writes them
-#   make mutants  switches off one part of %why at a time; some test has to fail
+#   make mutants  switches off one part of %why at a time; a test must fail
 #
 #   make test-tools      tests with papermill, nbconvert, MLflow and ipyparallel clusters
 #   make test-browser    tests the inspector in JupyterLab and Notebook, in Chromium

@@ -54,7 +54,7 @@ def in_json(what: str = "it") -> Callable[[F], F]:
 
 
 def says(function: Callable[..., str]) -> Callable[..., str | None]:
-    """Declare ``--quiet``, with which a magic's command does not return what it says."""
+    """Declare ``--quiet``, with which a magic's command returns no text."""
 
     @flag("-q --quiet", "Print nothing.")
     @click.pass_obj

@@ -50,11 +50,11 @@ def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, an
 _OPTIONS: dict[str, dict[str, Any]] = {
     "rerun": {
         "action": "store_true",
-        "help": "One kernel, every cell a second time: is each safe to run again?",
+        "help": "In one kernel, run all cells, then each again: is that safe?",
     },
     "strict": {
         "action": "store_true",
-        "help": "Also fail if a cell has the same output but leaves other values.",
+        "help": "Also fail if a cell has the same output but different variables.",
     },
     "seed": {"type": _seed, "metavar": "N", "help": "Seed every source before the first cell."},
     "timeout": {"type": _seconds, "metavar": "S", "help": "Seconds that a cell may take."},

@@ -1,4 +1,4 @@
 """Runs notebooks in fresh kernels and compares the runs.
 
-Do they repeat, and if not, why.
+It finds out whether they repeat, and if not, why.
 """

@@ -40,7 +40,7 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
         passes: Those with the same ledger ran in the same kernel.
 
     Returns:
-        A verdict for each code cell that the first pass and another reached, or that is not run;
+        A verdict for each code cell that the first and a later pass reached, or that is skipped;
         none for a single pass.
     """
     first, *others = passes

@@ -34,16 +34,16 @@ class Options(Struct, frozen=True):
         runs: Fresh kernels for each notebook, two or more; ignored with ``rerun``.
         seed: The seed of every source before the first cell; None to set none.
         rerun: One kernel for each notebook, in which every cell runs a second time.
-        strict: A cell with equal outputs that leaves other values counts as a difference; with
+        strict: A cell with equal outputs but different variables counts as different; with
             ``rerun`` it always does.
-        saved: One fresh kernel, compared with the outputs in the notebook's file.
+        saved: Runs in one fresh kernel and is compared with the outputs in the file.
         rtol: With ``saved``, the largest relative difference of two numbers that is ignored; None
             to report a small one as rounding.
-        against: One fresh kernel, compared with this receipt.
-        receipt: One fresh kernel, whose run is written as a receipt.
+        against: Runs in one fresh kernel and is compared with this receipt.
+        receipt: Runs in one fresh kernel, and the run is written as a receipt.
         timeout: Seconds for one cell; None for no limit.
         kernel: The kernelspec to use; None for the one that the notebook names.
-        jobs: Kernels at the same time.
+        jobs: The number of kernels at the same time.
         quick: Stop as soon as two runs differ.
         prove: If a notebook differs, find by experiment what restores the first result.
     """

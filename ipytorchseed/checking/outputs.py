@@ -98,7 +98,7 @@ def error_text(outputs: Outputs) -> str:
 
 
 def clean(kind: str, data: Any, *, timed: bool) -> object:  # noqa: ANN401 -- as nbformat has it
-    """Return MIME data without what differs in every run; the pixels of an image.
+    """Return MIME data without what differs in every run; for an image, its pixels.
 
     Args:
         kind: The MIME type.

@@ -1,4 +1,4 @@
-"""Writes values in one way that versions of libraries write differently."""
+"""Normalizes the text of values that library versions print differently."""
 
 from __future__ import annotations
 

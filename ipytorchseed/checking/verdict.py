@@ -126,7 +126,7 @@ class Verdict(Struct, frozen=True):
         note: A further remark, in a line.
         line: The line of the file with the first cell that differs, or that the fault is about.
         rerun: Whether the second runs were in the same kernel.
-        strict: Whether a cell with equal outputs that leaves other values counts as a difference.
+        strict: Whether a cell with equal outputs but different variables counts as different.
         seconds: The time that all of it took.
         unreached: The cells that were not reached; None if all were.
         failed: The cell that raised in some run and may not, and its error in a line; None if none
@@ -166,7 +166,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def silent(self) -> list[CellVerdict]:
-        """The cells with equal outputs that leave other variables or sources behind."""
+        """The cells whose outputs are equal, but whose variables or sources differ."""
         return [each for each in self.cells if each.only_state]
 
     @property
@@ -187,7 +187,7 @@ class Verdict(Struct, frozen=True):
     def origin(self) -> CellVerdict | None:
         """The first cell that left what ``first`` shows, or ``first`` itself.
 
-        If no output differs, the first cell that left other values, or None. Also None with
+        If no output differs, the first cell that left different values, or None. Also None with
         ``saved``, as only the outputs of that run are known.
         """
         first = self.first

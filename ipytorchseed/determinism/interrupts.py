@@ -53,10 +53,10 @@ class HeldInterrupt:
 
     Attributes:
         arrived: Whether an interrupt arrived that was not raised yet.
-        tell: As given.
+        tell: Called for each interrupt that is held.
         patient: Whether further interrupts are held too. Otherwise an interrupt some time after
             the first raises ``KeyboardInterrupt``, because the code did not end soon.
-        door: Where interrupts are raised instead of held; None for nowhere.
+        door: The code in which interrupts are raised instead of held; None for none.
     """
 
     def __init__(self, tell: Callable[[], object] = lambda: None) -> None:

@@ -285,12 +285,10 @@ SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
 
 @contextmanager
 def called_by_name(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
-    """Bind ``NAME`` to a function in its global names.
-
-    So its closure is copied too.
+    """Bind ``NAME`` to a function in its globals, so that its closure is copied too.
 
     Yields:
-        These names; those of ``__main__`` for a callable without globals.
+        These globals; those of ``__main__`` for a callable without globals.
     """
     names: dict[str, Any] = getattr(function, "__globals__", None) or vars(sys.modules["__main__"])
     names[NAME] = function

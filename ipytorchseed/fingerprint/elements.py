@@ -191,7 +191,7 @@ class Elements(Struct):
 
 
 def is_plain(tensor: Any) -> bool:
-    """Return whether the elements of a tensor are what its memory has, by strides."""
+    """Return whether a tensor's memory holds its elements as they are, by strides."""
     at = native()
     lazy = at.is_conj(tensor) or at.is_neg(tensor)
     strided = not at.is_nested(tensor) and at.layout(tensor) is at.strided

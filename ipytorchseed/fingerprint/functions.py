@@ -83,9 +83,9 @@ def _read_code(code: types.CodeType) -> bytes:
 
 
 def _words_of(constant: object) -> Iterable[str]:
-    """Return the words of a constant's strings.
+    """Return the words in a constant's strings.
 
-    From a long one, only names that look up locals.
+    A long constant counts as containing only the names that look up locals.
     """
     if type(constant) is str:
         return _WORD.findall(constant) if len(constant) <= _LONG else _ASK_LOCALS

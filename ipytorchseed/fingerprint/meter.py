@@ -83,7 +83,7 @@ class Meter:
 
         Raises:
             SpentError: they were too many.
-            LateError: they took too long.
+            LateError: They took too long.
         """
         self._visited += count
         if self._visited > NODES:
@@ -105,7 +105,7 @@ class Meter:
         """Count bytes read.
 
         Raises:
-            LateError: they took too long.
+            LateError: They took too long.
         """
         self._unchecked += size
         if self._unchecked >= memory.CHUNK:

@@ -30,9 +30,9 @@ _UNSEEN = 4  # types listed
 
 
 class Draft(Struct):
-    """The result of a writer: a fingerprint to be.
+    """The result of a writer, from which a fingerprint is made.
 
-    All but the content is used only at the top.
+    The fields other than the content are used only for the outermost value.
 
     Attributes:
         content: Bytes that represent the value; the walk digests them.

@@ -126,7 +126,7 @@ class MessageHandler:
         return None if handler is None else handler(question)
 
     def _here(self) -> History:
-        """Return the history; a new one if the session has another ledger now."""
+        """Return the history; a new one if the session now has a different ledger."""
         session = self._state.tracking.session
         with self._lock:
             if self._history.ledger is not session.ledger:

@@ -1,4 +1,4 @@
-"""Explains why a source has another state in one rank than in the others."""
+"""Explains why the state of a source differs between ranks."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Row(Struct, frozen=True):
 
 
 def read_rows(found: Sequence[FoundGenerator]) -> list[Row]:
-    """Return the state of every source and the given generators, without moving any."""
+    """Return the state of every source and given generator, without advancing any."""
     every: list[Source | FoundGenerator] = [*sources(), *found]
     return [row_of(each, state_of(each)) for each in every]
 
@@ -119,7 +119,7 @@ class SeedStatus(TableView):
 
     @classmethod
     def read(cls, rule: str, found: Sequence[FoundGenerator]) -> SeedStatus:
-        """Read the state of every source and generator, without moving any.
+        """Read the state of every source and generator, without advancing any.
 
         Args:
             rule: The rule for every cell, in words; empty if there is none.

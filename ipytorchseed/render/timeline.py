@@ -44,7 +44,7 @@ class Field(Struct, frozen=True):
     Attributes:
         before: The digest of the state at the start; None if the source did not exist.
         after: The digest of the state at the end.
-        other: Whether the cell's earlier run started from another state.
+        other: Whether the cell's earlier run started from a different state.
     """
 
     before: str | None

@@ -166,7 +166,7 @@ _PASS_ON = frozenset({"numpy", "torch"})
 
 
 def _library(holder: str, kind: Kind) -> str:
-    """Return the package of the module that defines the holder of a generator."""
+    """Return the package whose object holds a generator; empty if it is the user's."""
     package = holder.partition(".")[0]
     passed = package in _PASS_ON and package == kind.module.partition(".")[0]
     own = not package or passed or package in sys.stdlib_module_names

@@ -254,7 +254,7 @@ class Restart:
                         yield _remark("repeated", message, [cell], name)
 
     def _about_cells(self) -> Iterator[Remark]:
-        """Yield the cells that ran in another order, with another text, or not at all."""
+        """Yield the cells that ran in a different order or text, or not at all."""
         cells = [cell for cell in self._cells if not is_inspection(cell.file.source)]
         ran = [cell for cell in cells if cell.runs]
         began = [cell.runs[-1].id or 0 for cell in ran]

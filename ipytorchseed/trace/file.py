@@ -88,7 +88,7 @@ class Trace:
         return gather([Header(time.time(), {}, None, self.summaries), *self._records])
 
     def close(self, notes: Sequence[str]) -> None:
-        """Write the rest, and the end."""
+        """Write the remaining operations and the end record."""
         for track in self._tracks:
             track.flush()
         self.write(End(self.count, [*notes]))
@@ -144,7 +144,7 @@ class TraceFile(Trace):
             self._out.write(FRAME.pack(len(data), zlib.crc32(data)) + data)
 
     def close(self, notes: Sequence[str]) -> None:
-        """Write the rest, and the end."""
+        """Write the remaining operations and the end record."""
         try:
             super().close(notes)
         finally:

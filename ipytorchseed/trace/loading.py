@@ -66,7 +66,7 @@ class Tensors(Struct):
 
     @property
     def owners(self) -> Any:
-        """The operation of each tensor."""
+        """The index of the operation of each tensor."""
         return np.repeat(np.arange(len(self.ends)), self.counts)
 
     def of(self, operation: int) -> slice:
@@ -265,7 +265,7 @@ _Tables = dict[str, dict[Any, int]]
 
 
 class _Part(Struct):
-    """The operations of a chunk; fields as in ``Loaded``, with counts for ends."""
+    """The operations of a chunk; fields as in ``Loaded``, but counts instead of ends."""
 
     thread: int
     of: Any

@@ -81,7 +81,7 @@ class Cleared(Struct, frozen=True):
         message: Why it was not the cause.
         otherwise: The cause that it may be if there is no other; None if it is certainly none.
         is_tested: Whether experiments test it.
-        alone: Whether it is that cause if no finder before found another.
+        alone: Whether ``otherwise`` is a cause if no earlier finder found one.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class Cleared(Struct, frozen=True):
 def unless_others(
     cause: Cause, reason: str = "other causes account for the change", *, is_tested: bool = False
 ) -> Cleared:
-    """Return a cause that counts only if no finder before found another.
+    """Return a cause that counts only if no earlier finder found one.
 
     Args:
         cause: The cause.

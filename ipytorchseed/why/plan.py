@@ -61,10 +61,10 @@ class Plan(Struct, frozen=True):
 
 
 def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
-    """Return the way to a run's result from the present state of the kernel.
+    """Return the steps that lead from the kernel's present state to a run's result.
 
     A cell is run again only after its inputs are restored: those that changed are made again first.
-    The variables are tracked through the steps, as if these were run.
+    Variables are tracked through the steps as if these had run.
 
     Args:
         target: The run whose result is wanted.

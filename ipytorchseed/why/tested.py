@@ -81,7 +81,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
 
 
 def _without_clocks(remedy: Remedy, causes: Sequence[Cause]) -> Remedy:
-    """Return no way back if the result was proved to depend on a clock or on entropy."""
+    """Remove the way back if the result was proved to depend on a clock or on entropy."""
     asked = [
         f"`{each.name}()`"
         for each in causes

@@ -111,7 +111,7 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
 
 
 def _taker(calls: Sequence[Call], name: str) -> str:
-    """Return the first call that takes a variable, except of builtins, or ""."""
+    """Return the first call, except of a builtin, that takes a variable, or ""."""
     takers = (each.name for each in calls if name in each.takes)
     return next((each for each in takers if each and not hasattr(builtins, each)), "")
 

@@ -49,7 +49,7 @@ def say_effects(outside: Outside) -> list[str]:
 def sentence(clause: str) -> str:
     """Return a clause as a sentence, or "" for none.
 
-    A name at its beginning (``torch.cpu came``, ``loss: made``) stays as the user wrote it.
+    A name at its beginning, as in ``torch.cpu moved on``, is not capitalized.
     """
     word = clause.partition(" ")[0]
     begin = word.capitalize() if word.isalpha() and word.islower() else word

@@ -41,7 +41,7 @@ def find_seeder(evidence: Evidence, asked: str) -> Cause | None:
 
     Args:
         evidence: The evidence.
-        asked: The function of the library that was observed to ask.
+        asked: The function of the library that was observed to ask for entropy.
     """
     package, _, function = asked.rpartition(".")
     rows = [row for row in known_calls().calls if row.observed]

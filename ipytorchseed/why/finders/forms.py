@@ -34,9 +34,9 @@ _STRIDES = _Form("strides", "holds the same numbers in another order in memory",
 _ORDER = _Form("order", "holds the same items in another order", "changed it")
 _SPAWNED = _Form("spawned", "had spawned more or fewer generators", "spawned from it")
 
-# Caches of functions, with fewer results than before, or more.
-_OUT_OF_DATE = "which may have been out of date"
-_EMPTIED = _Form("kept", f"no longer keeps cached results, {_OUT_OF_DATE}", "emptied it")
+# Caches of functions that hold fewer results than before, or more.
+_OUTDATED_RESULT = "which may have been outdated"
+_EMPTIED = _Form("kept", f"has lost cached results, {_OUTDATED_RESULT}", "emptied it")
 _DREW_BEFORE = "used a cached result, so it drew no numbers this time"
 _FILLED = _Form("kept", _DREW_BEFORE, "made it")
 
@@ -113,7 +113,7 @@ def _caches(before: Fingerprint, after: Fingerprint, *, drew_less: bool) -> Iter
     known, found = results(before), results(after)
     for each in known:
         if each not in found:
-            what = f"no longer keeps a cached {each}, {_OUT_OF_DATE}"
+            what = f"has lost its cached {each}, {_OUTDATED_RESULT}"
             yield _Form(DERIVED, what, "dropped it")
         elif found[each] != known[each]:
             yield _Form(DERIVED, f"has a different cached {each}", "computed it")

@@ -1,4 +1,4 @@
-"""Finds random sources and generators that started in another state."""
+"""Finds random sources and generators that started in a different state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNSEEDED_TORCH = 67_280_421_310_721
 
 
 def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the sources that started in another state and were used before a reseeding."""
+    """Find sources that started in a different state, and were not reseeded first."""
     against, run = evidence.both
     for name, after in run.before.items():
         before = against.before.get(name)
@@ -136,7 +136,7 @@ def _reseeded(evidence: Evidence, name: str) -> str:
         return ""
     left = [each for each in evidence.both if _leaves(evidence, each, name)]
     if len(left) == 1 and run.code != against.code:  # its state before does not explain the other
-        how = _BY_ITSELF if name in left[0].before else "it came"
+        how = _BY_ITSELF if name in left[0].before else "first appeared"
         return f"{how} in {evidence.name(left[0])}"
     return _BY_ITSELF if left else ""
 
@@ -144,8 +144,8 @@ def _reseeded(evidence: Evidence, name: str) -> str:
 def _may_continue(run: Run, name: str) -> bool:
     """Return whether the new seed of a generator may come from its old state.
 
-    A library's object may replace its own generator so, although the cell neither seeds the
-    generator nor assigns the object.
+    An object of a library may replace its generator in this way, although the cell neither seeds
+    the generator nor assigns the object.
     """
     root = name.partition(".")[0].partition("[")[0]
     is_bound = root in run.writes and root not in run.in_place

@@ -14,7 +14,7 @@
     ├── ResumeError (RuntimeError) a training run cannot be split in two halves
     │   └── ResumeDiffers          its second half did not get everything back
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
-    ├── ReceiptError (ValueError)  a receipt cannot be read, or is of another notebook
+    ├── ReceiptError (ValueError)  a receipt cannot be read, or is for another notebook
     ├── TraceError (RuntimeError)  a trace file cannot be written, or is not one
     └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
 
@@ -71,7 +71,7 @@ class LedgerError(IPyTorchSeedError, RuntimeError):
 
 
 class ReceiptError(IPyTorchSeedError, ValueError):
-    """A receipt cannot be read, or is of another notebook; the message is one line."""
+    """A receipt cannot be read, or is for another notebook; the message is one line."""
 
 
 class TraceError(IPyTorchSeedError, RuntimeError):

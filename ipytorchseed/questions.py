@@ -86,7 +86,7 @@ def decode(text: str) -> Question:
     """Parse a question.
 
     Raises:
-        msgspec.ValidationError: It is not a question, or a value in it has another type.
+        msgspec.ValidationError: It is not a question, or a value in it has a different type.
     """
     question: Question = msgspec.json.decode(text, type=Question)
     return question

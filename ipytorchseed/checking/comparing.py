@@ -133,7 +133,7 @@ class Pair:
         )
 
     def makers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
-        """Yield new verdicts on cells that made what differs in a later cell.
+        """Yield new verdicts on cells that created what differs in a later cell.
 
         The content of a user's module or of a file is recorded for the cells that read it, not for
         the cell that imported or wrote it.
@@ -310,7 +310,7 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
     """Return the sources that differ because of the cell itself.
 
     A source that started in other states and was only drawn from is left out: the drawn numbers
-    show in variables and outputs if they matter. A generator in a variable that the cell made is
+    show in variables and outputs if they matter. A generator in a variable that the cell created is
     included.
 
     Args:
@@ -339,7 +339,7 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
 
 
 def _holders_apart(against: Run, run: Run) -> list[str]:
-    """Return the equal values that both runs made and whose generators differ."""
+    """Return the equal values that both runs created and whose generators differ."""
     made = (name for name in run.writes if name in against.writes and is_created_by(run, name))
     return [
         name

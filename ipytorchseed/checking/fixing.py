@@ -281,7 +281,7 @@ class _Search(Struct):
         )
 
     def _blamed(self, verdict: Verdict) -> list[Key]:
-        """Return the latest choices that may have made a cell fail."""
+        """Return the latest choices that may have caused a cell to fail."""
         failed = None if verdict.failed is None else verdict.failed[0].index
         near = [
             key

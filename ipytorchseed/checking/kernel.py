@@ -236,7 +236,7 @@ class FreshKernel:
 
     @property
     def widgets(self) -> States:
-        """The widgets that its cells have made so far."""
+        """The widgets that its cells have created so far."""
         self.node.metadata.pop("widgets", None)
         self._client.set_widgets_metadata()
         return states_of(self.node.metadata)

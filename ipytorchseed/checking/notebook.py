@@ -74,7 +74,7 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         index: Its place among all cells of the notebook's file, counted from 0.
-        id: Its id in the notebook's file; if there is none, one made from its place and text.
+        id: Its id in the notebook's file; if there is none, one derived from its place and text.
         source: Its text.
         tags: Its tags.
         count: Its number in ``In[...]`` after *Run All*; None if it is not run.

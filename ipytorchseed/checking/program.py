@@ -112,7 +112,7 @@ class Program:
     Attributes:
         codes: Its cells that are run, in order.
         names: The module or function of each imported name: ``numpy`` for ``np``.
-        bound: Names that a cell also binds in another way, or to another module.
+        bound: Names that a cell also binds in a different way, or to a different module.
     """
 
     def __init__(self, notebook: Notebook) -> None:

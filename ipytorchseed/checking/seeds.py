@@ -65,10 +65,10 @@ def seed_source(target: FixTarget) -> Iterator[Edits]:
 
 
 def give_seed(target: FixTarget) -> Iterator[Edits]:
-    """Give a seed to calls of the function that is the cause, or that make generators.
+    """Give a seed to calls of the causing function, or that create generators.
 
-    Each call up to the cell gets another one. A call that may run more than once draws its seeds
-    from a source, which is then seeded too.
+    Each call up to the cell gets a different seed. A call that may run more than once draws its
+    seeds from a source, which is then seeded too.
     """
     program, until, edits = target.program, target.until, list[Edit]()
     drawn = dict[str, None]()

@@ -204,7 +204,7 @@ class Verdict(Struct, frozen=True):
 
         The last one is first. The search follows the names of causes, the variables and sources
         that cells left, and the cells that wrote files. A cell with its own cause is preferred to
-        one without, for example one that made an object with an address in it.
+        one without, for example one that created an object with an address in it.
 
         Args:
             shown: The cell whose output differs.

@@ -31,7 +31,7 @@ def _visible_errors() -> Iterator[None]:
     """Report errors of the system in one line, with hostile characters escaped.
 
     Raises:
-        UnreadableError: A full disk, or a file that cannot be written. Exit code 1 has another
+        UnreadableError: A full disk, or a file that cannot be written. Exit code 1 has a different
             meaning.
     """
     try:

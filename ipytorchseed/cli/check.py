@@ -134,9 +134,9 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     With --saved, one run is compared with the outputs in the file, number by number. Rounding (1e-5
     at most) is reported, and such outputs count as still true. With --rtol, R is the limit.
 
-    With --receipt, FILE records what one run was made of. With --against, one run here is compared
-    with such a FILE from elsewhere. It differs if any bit differs; the report says whether that is
-    rounding.
+    With --receipt, the record of one run is written to FILE. With --against, one run is compared
+    with such a FILE from another machine. It differs if any bit differs; the report says whether
+    that is rounding.
     """
     from ipytorchseed.checking import ci, report
     from ipytorchseed.checking.engines import check_on_engines

@@ -353,7 +353,7 @@ def register_library(rows: Setting | Call | Iterable[Setting | Call]) -> None:
 
     Raises:
         TypeError: A row is neither a ``Setting`` nor a ``Call``.
-        ValueError: A setting has the name of another.
+        ValueError: A setting has the name of an existing one.
     """
     for row in (rows,) if isinstance(rows, Setting | Call) else rows:
         if isinstance(row, Call):

@@ -49,7 +49,7 @@ class Check:
         self.stays: list[str] = []
 
     def first(self, shown: Shown, effects: Sequence[str] = ()) -> None:
-        """Record what the cell's own run made; call it after that run.
+        """Record what the cell's own run produced; call it after that run.
 
         Args:
             shown: Its outputs.

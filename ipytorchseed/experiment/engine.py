@@ -195,7 +195,7 @@ class Engine:
         self._generators = [(each, each.read()) for each in self.generators()]
 
     def settle(self) -> None:
-        """Keep what the cells made until ``leave``, which undoes only what they changed.
+        """Keep new values until ``leave``, which undoes only what the cells changed.
 
         The original values of the other names are no longer kept alive.
         """

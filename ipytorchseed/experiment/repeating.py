@@ -30,7 +30,7 @@ class Outcome(Struct, frozen=True):
     """The outcome of a run: its results, and the states of the sources after it.
 
     Attributes:
-        variables: The variables that it made or may have changed, by name.
+        variables: The variables that it created or may have changed, by name.
         outputs: What it showed.
         sources: The final state of each source and generator, by name.
     """

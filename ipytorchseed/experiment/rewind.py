@@ -34,7 +34,7 @@ class Restored(Struct, frozen=True):
     Attributes:
         names: Sources and generators that were restored.
         missing: Those in the record that this kernel lacks, such as generators whose names now
-            have another kind.
+            have a different kind.
         left: Those that the record lacks: not changed.
         dropped: Those whose state was pruned.
     """

@@ -112,7 +112,7 @@ class Tracing:
     # ------------------------------------------------------------------------------
 
     def _suspects(self, first: Outcome, last: Outcome, threads: int) -> list[str]:
-        """Return what can explain a difference that no operation made."""
+        """Return what can explain a difference that no operation caused."""
         dependencies = self._cell.dependencies
         asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
         said = [sentence(name) for name in asks if not is_program(name)]

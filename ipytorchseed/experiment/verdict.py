@@ -45,7 +45,7 @@ class Entry(Struct, frozen=True):
     Attributes:
         operation: The first operation with different inputs.
         line: Of the cell; None if no line of it led there.
-        draws: Whether it drew random numbers, from a generator in another state.
+        draws: Whether it drew random numbers, from a generator in a different state.
     """
 
     operation: str

@@ -44,7 +44,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
 
 
 def _as_array(kind: Any, value: Any) -> object:
-    """Return the memory of a Series as an array, or None if it has another layout."""
+    """Return the memory of a Series as an array, or None if it has a different layout."""
     if kind.n_chunks(value) > 1:
         if _left_behind:
             return None

@@ -35,7 +35,7 @@ class Filter(Struct, frozen=True, rename={"everything": "all"}):
     Attributes:
         text: Part of the cell's first line or of the run's name; empty for any.
         source: A source or generator that the run moved; empty for any.
-        changed: Whether to show only re-runs with another initial state or result.
+        changed: Whether to show only re-runs with a different initial state or result.
         everything: Whether to show also runs that only looked, or could not be parsed.
     """
 

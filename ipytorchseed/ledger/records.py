@@ -1,4 +1,4 @@
-"""The records of a run: what it read, drew and made, without variables' contents."""
+"""The records of a run: what it read, drew and set, without variables' contents."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ class Run(Struct, frozen=True, omit_defaults=True):
             ``Dependencies.actions``.
         observed: What it was seen to read while it ran; None before Python 3.12.
         missing: Names that its code may look up and that did not exist: builtins, and unset names.
-        writes: What it made or changed: value by name, when it ended.
+        writes: What it created or changed: value by name, when it ended.
         in_place: Those of them whose names it did not bind: it changed the objects themselves.
         outputs: What it showed.
         files: The files that it read.

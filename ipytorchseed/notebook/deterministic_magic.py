@@ -108,7 +108,7 @@ def _off(state: State) -> str:
     "--check runs",
     "[N]",
     "Run the cell N times (2) from the same state with the flags as they are, compare, and name the"
-    " first operation that gives another result.",
+    " first operation that gives a different result.",
     Whole(2, MOST_RUNS),
     alone=2,
 )

@@ -67,7 +67,7 @@ def prove_causes(
 
 
 def prove_makers(state: State, said: Explanation) -> bool:
-    """Test the causes of changed inputs in the short cells that made them.
+    """Test the causes of changed inputs in the short cells that created them.
 
     Args:
         state: The state of the extension in the shell.

@@ -198,10 +198,10 @@ def _identities(names: dict[str, object]) -> dict[str, int]:
 def line(state: State, run: str | None, *, dry: bool, undo: bool, yes: bool) -> View | str:
     """Bring the result of In[N] back, and check it bit for bit.
 
-    Runs again the cells that made what In[N] read, if it has changed since, then its own cell: each
-    with its earlier text, sources, generators and flags. Says whether the result is In[N]'s again,
-    or what still differs and why. Values are changed in copies: --undo brings names, sources and
-    settings back. Without N, the earlier run of the last %why; #17 is
+    If an input of In[N] has changed, the cells that created it run again first. Then its own cell
+    runs. Each has its earlier text, sources, generators and flags. Says whether the result is
+    In[N]'s again, or what still differs and why. Values are changed in copies: --undo brings names,
+    sources and settings back. Without N, the earlier run of the last %why; #17 is
     the ledger's number 17, as %rng lists runs of earlier kernels.
 
     \b

@@ -2,8 +2,8 @@
 
 IPython reports the beginning and end of runs by four events that do not always come in pairs. An
 empty cell ends without beginning, and a silent one has no ``post_run_cell``. An interrupted one
-ends with another result object. Nested runs interleave, and widget callbacks may come from other
-threads. This module matches each end with its beginning.
+ends with a different result object. Nested runs interleave, and widget callbacks may come from
+other threads. This module matches each end with its beginning.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def line(ctx: click.Context) -> SeedStatus | None:
     \b
     Examples:
       %seed 42               seed python, numpy and torch now
-      %seed 42 --generators  and the generators that you made
+      %seed 42 --generators  and the generators that you created
       %seed 42 --by-rank     each rank of a training run with its own
       %seed 42 -q            without a word
       %seed each 42          each later cell, until %seed off

@@ -91,7 +91,7 @@ class Look(Struct, omit_defaults=True, tag="look"):
 
 
 class Track(Struct):
-    """A rank as it was after a step, made up from its looks so far.
+    """The state of a rank after a step, from its looks so far.
 
     Attributes:
         rank: The rank.

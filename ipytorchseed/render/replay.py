@@ -60,7 +60,7 @@ class ReplayView(View):
         plan: The steps that ran.
         kernel: The kernel that asks.
         stays: What an undo does not restore: files, and objects that could not be copied.
-        causes: Why the cell gave another result before. All of them were restored.
+        causes: Why the cell gave a different result before. All of them were restored.
     """
 
     template = "replayed"

@@ -94,8 +94,8 @@ class Outcome(Struct, frozen=True):
         """The comparison in words."""
         if self.same:
             return f"the same result as {self.name}"
-        again = f", the same as {self.again}" if self.again else ""
-        return f"another result than {self.name}{again}"
+        again = f" and equals {self.again}" if self.again else ""
+        return f"result differs from {self.name}{again}"
 
 
 class Line(Struct, frozen=True):
@@ -111,7 +111,7 @@ class Line(Struct, frozen=True):
         seconds: How long it took.
         before: The digest of each source and generator at its start.
         after: The same at its end.
-        others: Those that it uses and that the cell's earlier run started from another state.
+        others: Those that it uses and that the cell's earlier run started from a different state.
         between: Sources that moved between the previous run and this one.
         outcome: The comparison with the cell's earlier runs; None if there are none, or if the
             comparison is unknown.
@@ -274,7 +274,7 @@ def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
 
 
 def _number(run: Run) -> str:
-    """Return the number that a run showed last, or else the only one that it made."""
+    """Return the number that a run showed last, or else the only one that it showed."""
     shown = shown_number(run)
     if shown is not None:
         return str(shown)

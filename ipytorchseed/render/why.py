@@ -333,7 +333,7 @@ class WhyView(View):
 
     @property
     def asks(self) -> set[str]:
-        """The variables in the answer that other cells made, so one can ask about them."""
+        """The variables in the answer that other cells created, so one can ask about them."""
         causes = {each.name for each in self.explanation.causes if each.kind == "input"}
         return causes.union(*(root.path for root in self.explanation.roots))
 

@@ -72,7 +72,7 @@ def _numbers(state: bytes) -> list[int]:
     """Return the numbers of a state.
 
     Raises:
-        StateError: It is of another kind.
+        StateError: It is of a different kind.
     """
     found = _parse(state)
     if found is None:

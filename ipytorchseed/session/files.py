@@ -69,7 +69,7 @@ _FEW = 32
 class FileWatch:
     """Records the paths that a cell opens, and digests the files that it read.
 
-    Files that the cell itself made are not inputs. Files that packages open while they are
+    Files that the cell itself created are not inputs. Files that packages open while they are
     imported are inputs only in the working folder.
 
     Args:

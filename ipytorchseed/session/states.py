@@ -17,7 +17,7 @@ from ipytorchseed.why.evidence import HistoryLookup
 
 T = TypeVar("T")
 
-# How many runs are searched for those that made an input.
+# How many runs are searched for those that created an input.
 _LOOKED_BACK = 200
 
 # The most draws that are searched for one question, in total; about 35 ms.

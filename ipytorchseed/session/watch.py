@@ -34,7 +34,7 @@ class NamespaceWatch:
         self._bearing: dict[str, None] = {}
 
     def rebound(self, namespace: Mapping[str, Any]) -> list[str]:
-        """Return the names that were bound to another object since the last call.
+        """Return the names that were bound to a different object since the last call.
 
         The names under which IPython stores cells and results are skipped. Keys that are not
         strings may be objects of the user, whose methods are not called.

@@ -95,7 +95,7 @@ class Outcome(Struct, frozen=True):
     Attributes:
         seed: From 0 to 2**32-1.
         values: Every number in the namespace after the run, by access path.
-        made: The names of the numbers that the code made or changed.
+        made: The names of the numbers that the code computed or changed.
         error: The error that ended the run, in one line; or None.
         alone: Generators that the code reaches and that keep their state.
         cut: Tensors that were copied without the autograd graph behind them.
@@ -126,7 +126,7 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], notes: Iterable[str] = ()) -> Record:
-        """Collect the results of seeds: each number that any of them made."""
+        """Collect the results of seeds: each number that any of them computed."""
         made = dict.fromkeys(path for each in outcomes for path in each.values if path in each.made)
         numbers = {path: tuple(each.values.get(path) for each in outcomes) for path in made}
         others = [values for path, values in numbers.items() if path != RESULT]

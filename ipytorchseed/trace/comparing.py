@@ -132,7 +132,7 @@ class _Comparing:
         ), pair
 
     def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> FirstDifference | None:
-        """Find what made the differing inputs of a pair; None if no operation here did."""
+        """Find what created the differing inputs of a pair; None if no operation here did."""
         at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
         made = [
             (side, maker)

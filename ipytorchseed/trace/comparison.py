@@ -44,8 +44,8 @@ class FirstDifference(Struct, frozen=True):
 
     Attributes:
         kind: ``operation`` (equal inputs, different results), ``argument`` (a number differs),
-            ``draw`` (the generator had another state), ``input`` (a tensor differs that no
-            operation here made), ``only-a``, ``only-b``, ``replaced``, ``fused`` (only one has
+            ``draw`` (the generator had a different state), ``input`` (a tensor differs that no
+            operation here created), ``only-a``, ``only-b``, ``replaced``, ``fused`` (only one has
             them, the other has compiled code there), ``unwritten`` (it read memory that nothing had
             written; only where new memory is recorded).
         a: The operation in A.
@@ -105,7 +105,7 @@ class Comparison(Struct):
         b: The other.
         rtol: The tolerance; None to compare bits.
         aligned: Operations that both have.
-        moved: How many of these have another order.
+        moved: How many of these are in a different order.
         differing: How many of these differ in bits.
         first: The first divergence, or None.
         operation: The first operation with equal inputs and different results.

@@ -103,7 +103,7 @@ def _plain_sizes() -> dict[Any, tuple[int, int]]:
 
 
 def _other(tensor: Any, *, portable: bool) -> int:
-    """Digest a tensor of another layout, dtype or device."""
+    """Digest a tensor of a different layout, dtype or device."""
     at = native()
     with Unseen():
         tensor = at.detach(tensor)

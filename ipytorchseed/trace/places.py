@@ -151,7 +151,7 @@ class ScriptLines(Lines):
 
 
 class Sequence:
-    """The place that made each node of the autograd graph, by sequence number.
+    """The place that created each node of the autograd graph, by sequence number.
 
     torch counts nodes in each thread. A node is counted before its operation reaches a dispatch
     mode, so the newest number belongs to the running operation
@@ -163,7 +163,7 @@ class Sequence:
         self._places = array("i")
 
     def note(self, until: int, place: int) -> None:
-        """Record the place that made all new nodes below a number."""
+        """Record the place that created all new nodes below a number."""
         new = until - self._begin - len(self._places)
         if new > 0:
             self._places.extend([place] * new)
@@ -178,7 +178,7 @@ class Sequence:
         return self._begin + len(self._places)
 
     def find(self, number: int) -> int | None:
-        """Return the place that made a node, or None if it is older."""
+        """Return the place that created a node, or None if it is older."""
         index = number - self._begin
         return self._places[index] if 0 <= index < len(self._places) else None
 

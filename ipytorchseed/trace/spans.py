@@ -42,7 +42,7 @@ def read_later(trace: Loaded, readers: Any) -> Any:
 
 
 def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
-    """Yield the last operations before ``end`` that made a tensor or its base."""
+    """Yield the last operations before ``end`` that created a tensor or its base."""
     stop = trace.makes.of(end).start
     for _ in range(_DEEPEST):
         found = np.flatnonzero(trace.makes.digests[:stop] == np.uint64(digest))

@@ -49,7 +49,7 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         run: The later run.
 
     Returns:
-        The differences. A name that only one run made counts only if the text was edited and no
+        The differences. A name that only one run created counts only if the text was edited and no
         other variable or output can be compared.
     """
     changes, compared = list[Change](), False

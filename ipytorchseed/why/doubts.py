@@ -40,7 +40,7 @@ _ASKS_FOR_FILES = frozenset({"exists", "is_file", "isfile"})
 
 
 def find_doubts(run: Run, present: Present) -> Iterator[str]:
-    """Yield reasons why a cell may give another result, a clause each.
+    """Yield reasons why a cell may give a different result, a clause each.
 
     Args:
         run: The run of the cell.

@@ -145,7 +145,7 @@ class Evidence(Struct, frozen=True):
 
     @property
     def made(self) -> set[str]:
-        """The files that the earlier run made and the later one, of equal code, found."""
+        """The files that the earlier run created and the later one, of equal code, found."""
         read = {file.path for file in self.run.files if file.size >= 0}
         same_code = self.run.code == self.against.code
         return (

@@ -138,7 +138,7 @@ class Unknown(Struct, frozen=True):
 
     Attributes:
         name: The variable, or what was shown, in words.
-        makers: The runs between the two that may have changed it; empty for what the cell made.
+        makers: The runs between the two that may have changed it; empty for what the cell created.
     """
 
     name: str

@@ -63,7 +63,7 @@ class Plan(Struct, frozen=True):
 def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     """Return the steps that lead from the kernel's present state to a run's result.
 
-    A cell is run again only after its inputs are restored: those that changed are made again first.
+    A cell is run again only after its inputs are restored: those that changed are rebuilt first.
     Variables are tracked through the steps as if these had run.
 
     Args:
@@ -218,14 +218,14 @@ class _Planner:
         return alike is True and _not_digested(now) == _not_digested(wanted)
 
     def _is_remade(self, name: str, reader: Run) -> bool:
-        """Return whether a variable may be bound to another object since a run read it."""
+        """Return whether a variable may have been rebound since a run read it."""
         if name in self._now:
             return False
         made, remade = (next(iter(self._present.setters(name, it)), None) for it in (reader, None))
         return made is not None and remade is not None and not _are_alike(made, remade)
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
-        """Return whether a variable was made with a class that a step redefines."""
+        """Return whether a variable was created with a class that a step redefines."""
         redefined = self._classes()
         makers = self._makers(name, reader)[:1] if redefined and name not in self._now else []
         return any(not redefined.keys().isdisjoint(maker.reads) for maker in makers)

@@ -102,7 +102,7 @@ class _Tracer:
     def _trace_makers(
         self, evidence: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
     ) -> list[_Key]:
-        """Follow an input or a file to the roots of the runs that made it, if any."""
+        """Follow an input or a file to the roots of the runs that created it, if any."""
         for maker, earlier in _makers(evidence, cause):
             pair = maker.id, earlier.id
             if pair not in self._reached:
@@ -155,7 +155,7 @@ class _Tracer:
 
 
 def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
-    """Yield the runs that made an input or its file, each with an earlier run."""
+    """Yield the runs that created an input or its file, each with an earlier run."""
     for blame in cause.blame if cause.kind in ("input", "file") else ():
         maker = blame.run
         if maker is None:
@@ -178,7 +178,7 @@ def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
 
 
 def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
-    """Return the earlier run of a cell that made an input, if it can be compared.
+    """Return the earlier run of a cell that created an input, if it can be compared.
 
     A cell that changes an input further each time is only compared if it was edited.
     """
@@ -213,7 +213,7 @@ def _comes_before(run: Run, other: Run) -> bool:
 
 
 def _between(evidence: Evidence, earlier: Run, maker: Run, name: str) -> Evidence:
-    """Return the evidence about two runs of a cell that made an input."""
+    """Return the evidence about two runs of a cell that created an input."""
     history = [
         run
         for run in evidence.latest[::-1]
@@ -224,7 +224,7 @@ def _between(evidence: Evidence, earlier: Run, maker: Run, name: str) -> Evidenc
 
 
 def _causes(evidence: Evidence) -> Iterator[Cause]:
-    """Yield the causes in a run that made an input, without duplicates."""
+    """Yield the causes in a run that created an input, without duplicates."""
     finders = (*FINDERS, find_libraries, find_entropy)
     found = chain.from_iterable(finder(evidence) for finder in finders)
     causes = [each for each in found if not isinstance(each, Cleared)]

@@ -64,7 +64,7 @@ def test_a_rerun_that_began_elsewhere_stands_out(front_end):
         front_end.run(DRAW, "a")
     rows = [row for _, row in front_end.ask("open")["rows"]]
     assert [row["fields"]["torch.cpu"]["other"] for row in rows[1:]] == [False, True]
-    assert rows[2]["outcome"] == [False, "≠ In[2]", "another result than In[2]"]
+    assert rows[2]["outcome"] == [False, "≠ In[2]", "result differs from In[2]"]
     assert rows[1]["kin"] == rows[2]["kin"] != rows[0]["kin"]
     front_end.run("%seed 42 -q")
     front_end.run(DRAW, "a")

@@ -91,7 +91,7 @@ def test_a_run_is_said_in_a_sentence():
     second = run(2, {"python": B}, {"python": C}, error="E", status="error")
     assert line_words(draw_line(first, [], "k")) == "In[1] ran, moved python."
     assert line_words(draw_line(second, [first], "k")) == (
-        "In[2] ended: error, moved python, another result than In[1]."
+        "In[2] ended: error, moved python, result differs from In[1]."
     )
 
 

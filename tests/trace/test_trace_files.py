@@ -310,7 +310,7 @@ def test_a_truncated_file_is_read_as_far_as_it_is_whole(tmp_path, monkeypatch):
     for end in range(len(whole) // 2, len(whole), 97):
         (tmp_path / "b").write_bytes(whole[:end])
         part = load(tmp_path / "b")
-        assert "whole" in part.notes[0]
+        assert "intact" in part.notes[0]
         assert [part.name(n) for n in range(len(part))] == [every.name(n) for n in range(len(part))]
         counts.add(len(part))
     assert len(counts) > 2

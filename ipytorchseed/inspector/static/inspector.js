@@ -31,7 +31,7 @@ class Inspector extends Answer {
     this.look = button("Look again", () => this.ask({ ask: "open" }), { hidden: true });
     this.timeline = new Timeline((question) => this.ask(question), (id, second) => this.choose(id, second || this.comparing));
     const legend = "Equal chips are equal states · a ring: began in another state than the cell’s run before · ";
-    const hint = "Choose a run to see why it gave another result than the time before.";
+    const hint = "Choose a run to see why its result differs from the one before.";
     fill(this.why, [h("p", { class: "its-dim" }, hint)]);
     const { bar, scroll } = this.timeline;
     const key = h("p", { class: "its-legend its-dim" }, legend, span("its-warn", "↯"), " moved between runs");

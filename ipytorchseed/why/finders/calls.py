@@ -72,7 +72,7 @@ def cells_used(evidence: Evidence) -> list[Run]:
 
 
 def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
-    """Yield the nondeterministic calls of a row, and those of cells that made inputs."""
+    """Yield the nondeterministic calls of a row, and those of cells that set inputs."""
     tail = name.rpartition(".")[2]
     found = [call for run in runs for call in evidence.states.written(run).calls]
     if name[0].isupper() and not row.on:  # an object that the cell uses

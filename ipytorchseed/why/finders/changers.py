@@ -44,7 +44,7 @@ MOST_TOLD = 4
 
 
 def find_changers(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the runs that changed a value, starting with the last that made it again.
+    """Return the runs that changed a value, starting with the last that rebuilt it.
 
     Args:
         evidence: The evidence.
@@ -148,7 +148,7 @@ def find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
 
 
 def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
-    """Yield the runs that made the earlier value, if not repeated since the restart."""
+    """Yield the runs that set the earlier value, if not repeated since the restart."""
     if evidence.same_kernel:
         return
     here = [*evidence.here, evidence.run]
@@ -168,7 +168,7 @@ def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
 def front_end_id(run: Run) -> str:
     """Return the front end's id of a cell at the time of a run.
 
-    Two cells of an unsaved notebook may have had one id, in two kernels. If both made a variable,
+    Two cells of an unsaved notebook may have had one id, in two kernels. If both set a variable,
     they count as one cell whose text was edited: a user could not distinguish them.
     """
     return run.cell.partition(" ")[0]

@@ -58,7 +58,7 @@ def find_inputs(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _made_owners(evidence: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
-    """Yield the runs that made the objects again that a value belonged to."""
+    """Yield the runs that created the objects again that a value belonged to."""
     for owner in owners:
         makers = [
             run for run in evidence.since if owner in run.writes and is_created_by(run, owner)

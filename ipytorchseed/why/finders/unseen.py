@@ -38,7 +38,7 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
-    """Return the last run since that wrote a file of the run that made a value.
+    """Return the last run since that wrote a file of the run that created a value.
 
     A connection to a database may be unchanged while the database is not.
 

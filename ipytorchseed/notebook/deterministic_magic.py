@@ -120,7 +120,7 @@ def _off(state: State) -> str:
     callback=no_notebook,
     alone="",
 )
-@flag("--summaries", "With --trace FILE, keep what its --rtol takes to compare.")
+@flag("--summaries", "With --trace FILE, also keep what `trace diff --rtol` compares.")
 @in_json("the receipt, or the check's result,")
 @click.pass_obj
 def cell(  # noqa: PLR0913 -- click passes each option by its name

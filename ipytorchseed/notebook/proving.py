@@ -206,7 +206,7 @@ class _Proof(Struct, eq=False):
             progress.step(bar(made, most, what, most="at most"))
 
         with Progress(self.state.shell, silent=silent, what="Proving") as progress:
-            progress.step("making again what the cell found …")
+            progress.step("rebuilding what the cell found …")
             experiments.build(make, None if self.asked else BYTES)
             found = Search(tested, experiments, self._run, tell, until).find()
             progress.clear()

@@ -240,7 +240,7 @@ def _restore(state: State, words: tuple[str, ...]) -> str:
 
 @line.command("rewind")
 @click.argument("run", metavar="N", shell_complete=recent_runs)
-@flag("--after", "To where they stood when In[N] ended.")
+@flag("--after", "To their states when In[N] ended.")
 @says
 def _rewind(state: State, run: str, *, after: bool) -> str:
     """Put every source back where it stood when In[N] began.

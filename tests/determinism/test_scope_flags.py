@@ -269,7 +269,7 @@ def test_a_block_cannot_begin_twice():
     block = its.deterministic()
     with block:
         inside = read_flags()
-        with pytest.raises(ScopeError, match="make another one to nest it"):
+        with pytest.raises(ScopeError, match="create another one to nest it"):
             block.begin()
         assert read_flags() == inside
     assert not torch.are_deterministic_algorithms_enabled()

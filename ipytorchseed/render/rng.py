@@ -17,7 +17,7 @@ from ipytorchseed.render.text import wrap
 from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
 from ipytorchseed.render.values import short_digest, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.rng.generators import Found
+from ipytorchseed.rng.generators import FoundGenerator
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.evidence import run_name, run_phrase
 from ipytorchseed.why.words import many, sentence
@@ -81,7 +81,7 @@ class RngView(View):
         return settings_model(self.report)
 
 
-def rng_json(found: Sequence[Found], flags: Sequence[Judged] | None) -> str:
+def rng_json(found: Sequence[FoundGenerator], flags: Sequence[Judged] | None) -> str:
     """Write every source, generator and flag as one line of JSON.
 
     Args:

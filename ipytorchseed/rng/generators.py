@@ -106,10 +106,6 @@ class FoundGenerator(Struct, frozen=True):
         return value
 
 
-# The earlier name, for ``render/rng.py``.
-Found = FoundGenerator
-
-
 def find_generators(namespace: Mapping[str, object]) -> list[FoundGenerator]:
     """Find the generators in a namespace, up to ``DEPTH`` attributes or items deep.
 

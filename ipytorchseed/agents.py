@@ -46,11 +46,11 @@ async def why(
     `roots` (what the user did or forgot, with the `path` of variables from there to the cell),
     `causes` (each with a `message`, the runs to `blame` and a `fix`, a line for a cell), `back`
     (brings the earlier result back) and `keep` (keeps the result from now on).
-    `unexplained` means that the cell itself may not repeat: put `%%deterministic --check` on top
-    of it.
+    `unexplained` means that the cell itself may not repeat: put `%%deterministic --check` at the
+    top of it.
 
     Args:
-        notebook: The notebook's path, as Jupyter shows it or absolute, or how it ends.
+        notebook: The notebook's path: absolute, as Jupyter shows it, or just its end.
         cell: `9` for In[9], `#17` for the ledger's run 17, the name of a variable, or a cell's id;
             nothing for the last cell that ran again.
         against: `5` to compare with In[5] instead of the run before.
@@ -113,18 +113,18 @@ async def check(notebook: str, runs: int = 2, *, rerun: bool = False) -> dict[st
 async def replay(
     notebook: str, run: str = "", *, dry: bool = True, undo: bool = False
 ) -> dict[str, Any]:
-    """Bring the result of an earlier run of a cell back, in the notebook's own kernel.
+    """Bring back the result of an earlier run of a cell, in the notebook's own kernel.
 
     With `dry`, which is the default, nothing runs: the answer lists the cells that would run
     again. With `dry=False` they run, with their earlier text, random states and settings, and
-    variables of the user's kernel change: ask the user before. Cells that write files, start
+    variables of the user's kernel change: ask the user first. Cells that write files, start
     programs or open connections are refused; that is for the user, who types `%replay N --yes`.
 
     Args:
-        notebook: The notebook's path, as Jupyter shows it or absolute, or how it ends.
+        notebook: The notebook's path: absolute, as Jupyter shows it, or just its end.
         run: `9` for In[9], or `#17` for the ledger's run 17.
         dry: Only list what would run.
-        undo: Undo the last replay; `run` and `dry` do not count.
+        undo: Undo the last replay; `run` and `dry` are ignored.
 
     Returns:
         `{"schema": 1, "text": "..."}`: the output of `%replay`, including whether the result is

@@ -47,7 +47,7 @@ class ScopeError(IPyTorchSeedError, RuntimeError):
 
 
 class RanksError(IPyTorchSeedError, RuntimeError):
-    """Ranks cannot be compared; the message says what that takes."""
+    """Ranks cannot be compared; the message says why."""
 
 
 class RanksDiffer(RanksError):  # noqa: N818 -- it is what was found, and said so by its name

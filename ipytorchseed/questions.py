@@ -1,4 +1,4 @@
-"""Questions to a kernel: typed values in one fixed expression with a JSON literal.
+"""Questions to a kernel: typed values in a fixed expression, as one JSON literal.
 
 A question never becomes a magic's line or a shell's word, so nothing in it can be an option, a
 variable to expand or a second statement.

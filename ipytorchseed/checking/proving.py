@@ -125,7 +125,7 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
         return replace(origin, repeats=told.get("reproducible", False))
     line = caught["line"] and caught["line"] - 1  # the magic's line is above them
     where = f" on line {line}" if line else ""
-    how = "run twice in one kernel from the same state, the cell differs from there on"
+    how = "two runs from the same state in one kernel differ from that operation on"
     cause = Cause(
         kind="operation",
         name=caught["operation"],

@@ -36,7 +36,7 @@ _SAVED = {
 _OWN = frozenset({"code", "environment", "file", "flag"})
 
 _NO_REASON = "no cause was recorded"
-_TRY = "put %%deterministic --check on top of the cell, after %load_ext ipytorchseed"
+_TRY = "put %%deterministic --check at the top of the cell, after %load_ext ipytorchseed"
 _PERHAPS = (
     "The difference may be a memory address, a handle or a counter in an object. If results depend"
     f" on it, {_TRY}"
@@ -203,18 +203,18 @@ def _saved(verdict: Verdict) -> Iterator[str]:
     if not (told or never or verdict.stale):
         return
     counts = Counter(each.outputs for each in verdict.cells)
-    said = ", ".join(f"{word} {counts[found]}" for found, word in _SAVED.items() if counts[found])
+    said = ", ".join(f"{counts[found]} {word}" for found, word in _SAVED.items() if counts[found])
     yield f"{'✗ ' if verdict.first else ''}{visible(str(verdict.path))}"
-    yield wrap(f"cells {said}", first="  ")
+    yield wrap(f"cells: {said}", first="  ")
     for each in told:
         yield from _cell(each, saved=True)
     yield from (wrap(visible(each.message), first="  ▲ ") for each in verdict.stale)
     if verdict.first is None:
         return
     if not verdict.in_order:
-        said = "When it was saved, its cells had run out of order, or not exactly once."
+        said = "When it was saved, not every cell had run exactly once, from top to bottom."
         yield wrap(said, first="  ")
-    yield from _named("Never run in the file, but run here: {}.", never)
+    yield from _named("No run is saved in the file, but it ran here: {}.", never)
     said = "To check whether it repeats at all, run ipytorchseed check without --saved."
     yield wrap(said, first="  ")
 

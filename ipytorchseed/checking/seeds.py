@@ -59,7 +59,8 @@ def seed_source(target: FixTarget) -> Iterator[Edits]:
     In the cell, the seed is before imports that may draw.
     """
     call = f"{seeder(target.cause.name)}({target.seed})"
-    why = f"seeds {target.cause.name}, which nothing had seeded before {target.found.cell.name}"
+    name = target.cause.name
+    why = f"seeds {name}, which {target.found.cell.name} draws from and nothing had seeded"
     yield insert_after_import(target, call, "seed", why)
     yield insert_at_top(target, target.code, call, "seed", why)
 

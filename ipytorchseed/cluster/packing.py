@@ -1,4 +1,4 @@
-"""Packs values for ipyparallel, with functions and classes apart."""
+"""Packs values for ipyparallel; the notebook's functions and classes separately."""
 
 from __future__ import annotations
 

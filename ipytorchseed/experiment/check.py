@@ -25,8 +25,8 @@ from ipytorchseed.why.explanation import Change
 _NAMED = 3
 
 _ONLY_FIRST = (
-    "only the first run differs: the others ran on copies, and agree. A side effect of the first"
-    " run, such as an import or a filled cache, is not undone"
+    "only the first run differs; the others, on copies, agree. The first may have left a side"
+    " effect, such as an import or a filled cache, which is not undone between runs"
 )
 
 

@@ -189,7 +189,7 @@ def take_code(
     for name, why in left.items():
         if name not in _shell().user_ns:
             msg = f"{name} cannot be sent to the engines ({why}), and is not there"
-            raise LookupFailure(f"{msg}: put %%px --local on top of the cell that makes it")
+            raise LookupFailure(f"{msg}: put %%px --local at the top of the cell that makes it")
     here = working_folder()
     with suppress(OSError):
         os.chdir(folder)

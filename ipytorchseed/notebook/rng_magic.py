@@ -126,6 +126,6 @@ def _who(state: State, number: str) -> WhoView | CallsView:
         if run.observed is not None:
             return CallsView(run, session.kernel)
         name = run_phrase(run, session.kernel)
-        message = f"{name} was not traced; put %%deterministic --trace on top of it and run it"
+        message = f"{name} was not traced; put %%deterministic --trace at the top of it and run it"
         raise LookupFailure(message)
     return WhoView(run, traces, session.kernel)

@@ -70,15 +70,15 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
 
 
 class Look(Struct, omit_defaults=True, tag="look"):
-    """What was seen after a step; what is absent is as it was after the step before.
+    """What was seen after a step; what is absent has not changed since the last step.
 
     Attributes:
         step: The optimizer's step, from 1; 0 before the first.
         marks: The sources that moved.
         sites: The lines that drew in this step, with the number of calls.
         states: Full states of sources.
-        values: Digests by the name of a group (``parameters``, ``buffers``, ``optimizer``) and the
-            name in it; None where none were taken.
+        values: Digests by group (``parameters``, ``buffers``, ``optimizer``) and by name in the
+            group; None if no digests were taken.
         settings: Flags, versions and hardware; None where they did not change.
     """
 

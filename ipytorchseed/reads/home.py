@@ -21,9 +21,11 @@ class Home(Struct, frozen=True):
     Attributes:
         names: The dictionary.
         module: The module's name; "" for the notebook.
-        found_again: Whether the dictionary belongs to the notebook or to a loaded module.
+        found_again: Whether the dictionary can be looked up again later: it is the notebook's or
+            that of a loaded module.
         package: The package for its relative imports.
-        assigned: Names of the notebook that the cell sets before it runs code that may read them.
+        assigned: The notebook's names that the cell sets before it runs any code that could read
+            them.
     """
 
     names: Mapping[str, Any]

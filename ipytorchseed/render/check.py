@@ -143,8 +143,8 @@ class CheckView(View):
             return []
         if checked.with_flags == "repeats":
             said.append(
-                "With deterministic algorithms it repeats: put %%deterministic on top of the cell"
-                f" ({_FLAGS})."
+                "With deterministic algorithms it repeats: put %%deterministic at the top of the"
+                f" cell ({_FLAGS})."
             )
         elif checked.with_flags == "error":
             said.append(f"With deterministic algorithms it fails: {checked.flags_said}")

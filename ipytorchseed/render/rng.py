@@ -161,8 +161,8 @@ class CallsView(TableView):
             self.title = f"No call in {name} was seen to draw."
         unseen = ", ".join(name for name in _moved(run) if name not in drew)
         self.remarks = [
-            *([f"Also changed, by calls that are not known: {unseen}."] if unseen else []),
-            "To count the numbers of each line, put %%deterministic --trace on top of the cell.",
+            *([f"Also changed, by unknown calls: {unseen}."] if unseen else []),
+            "To count what each line draws, put %%deterministic --trace at the top of the cell.",
         ]
 
 
@@ -189,10 +189,10 @@ class WhoView(TableView):
             count = many(len(seen), "source")
             self.title = f"Who drew in {name}: {count}, {many(traced, 'operation')}"
         else:
-            self.title = f"{name} drew nothing in {many(traced, 'traced operation')}."
+            self.title = f"None of {many(traced, 'traced operation')} in {name} drew."
         unseen = ", ".join(each for each in _moved(run) if each not in seen)
         self.remarks = [
-            *([f"Also drew, on an unknown line: {unseen}."] if unseen else []),
+            *([f"Also changed, on an unknown line: {unseen}."] if unseen else []),
             *(sentence(note) for trace in traces for note in trace.notes),
         ]
         known = [draw.line or 0 for draw in draws]

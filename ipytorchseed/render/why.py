@@ -36,8 +36,8 @@ _MOST_CLEARED = 8
 _ALLOW = "Allow more seconds to look at it: %config IPyTorchSeed.budget = 2"
 _WAIT = "End the cell with torch.cuda.synchronize(): then all values are computed when it ends"
 _CHECK = (
-    "put %%deterministic --check on top of the cell and run it: that tells whether it repeats by"
-    " itself, and if not, which operation does not"
+    "put %%deterministic --check at the top of the cell and run it: that tells whether it repeats"
+    " by itself, and if not, which operation does not"
 )
 
 KEEP, FOLDED = "To keep it from now on:", "Also changed, may matter"
@@ -294,7 +294,8 @@ class WhyView(View):
             return f"To get the earlier result back{possible}{f' ({told})' if told else ''}:"
         if remedy.note:
             return f"The earlier result cannot come back: {remedy.note}."
-        return f"No way back to the earlier result: {remedy.obstacle}." if remedy.obstacle else ""
+        no_way = f"The earlier result cannot be brought back: {remedy.obstacle}."
+        return no_way if remedy.obstacle else ""
 
     @property
     def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:

@@ -46,7 +46,7 @@ def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
 
 
 def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:
-    """Run a thread with its mode on top of the others."""
+    """Run a thread with its mode at the top of the others."""
     from torch.utils import _python_dispatch as dispatch
 
     vars(thread).pop("run", None)

@@ -104,7 +104,7 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         if was == is_now or None in (was, is_now):
             continue
         if setting in _FACTS & used or _LATE.get(setting) in run.packages:
-            yield f"{name} ran with {setting} {was}, now it is {is_now}"
+            yield f"{setting} was {was} for {name}; it is {is_now} now"
         elif setting in BY_NAME and not BY_NAME[setting].can_be(was) and _can_affect(run, setting):
             yield f"{setting} was different in {name}"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")

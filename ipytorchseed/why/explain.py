@@ -79,7 +79,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
         hidden = say_unseen(against, run, states.written(run).calls)
         message = (
             f"{begin}, but no recorded input changed{f'; {hidden}' if hidden else ''}"
-            f"{NEXT_STEP}%%deterministic --check on top of the cell, which shows whether it"
+            f"{NEXT_STEP}%%deterministic --check at the top of the cell, which shows whether it"
             " gives the same result twice"
         )
     return Explanation(

@@ -175,7 +175,7 @@ class _Planner:
             appends = writer is not None and path in {file.path for file in writer.files}
             file = PurePath(path).name
             if writer is None or appends or not self._try(writer):
-                said = f"{file} is not what {self._name(reader)} read: put it back, {self._then}"
+                said = f"{file} is not what {self._name(reader)} read; put it back, {self._then}"
                 return self._block(said)
             read = next((each for each in reader.files if each.path == path), None)
             if read is None or writer.lasts_at(read.modified / 1e9):

@@ -129,7 +129,7 @@ def _with_repeat(message: str, repeats: Finding) -> str:
     """Return a message with the result of running the cell again."""
     if not repeats.how:
         return message
-    advice = f"{NEXT_STEP}%%deterministic --check on top of the cell, which names what does not"
+    advice = f"{NEXT_STEP}%%deterministic --check at the top of the cell, which names what does not"
     said = f"{message.partition(NEXT_STEP)[0]}; {repeats.how}"
     return said + advice if repeats.level == PROVED else said
 

@@ -367,8 +367,8 @@ def test_cells_that_were_run_out_of_order(verdicts):
     verdict = verdicts["order"]
     assert [cell.outputs.value for cell in verdict.cells] == [SAME, SAME, DIFFERS, UNKNOWN]
     said = report.explanation(verdict)
-    assert "had run out of order, or not exactly once" in said
-    assert "Never run in the file, but run here: In[4]." in said
+    assert "not every cell had run exactly once" in said
+    assert "No run is saved in the file, but it ran here: In[4]." in said
     assert verdict.exit_code == 1
 
 

@@ -165,7 +165,7 @@ def test_what_px_made_is_found_there(kernel):
     assert refused.evalue.startswith(
         "%%seeds: Own cannot be sent to the engines (ipyparallel sends"
     )
-    assert refused.evalue.endswith("put %%px --local on top of the cell that makes it")
+    assert refused.evalue.endswith("put %%px --local at the top of the cell that makes it")
     kernel.run(f"%%px --local\nimport torch\n{made}")
     kernel.run("%%px\nfactor = 3")
     kernel.run("it = Own()")

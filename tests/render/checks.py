@@ -85,8 +85,8 @@ CHECKED = {
     "first": Checked(
         2, CHANGED[:1], 6, with_flags="repeats", operations=40, first_only=True,
         notes=(
-            "only the first run differs: the others ran on copies, and agree. A side effect of the"
-            " first run, such as an import or a filled cache, is not undone",
+            "only the first run differs; the others, on copies, agree. The first may have left a"
+            " side effect, such as an import or a filled cache, which is not undone between runs",
         ),
     ),
 }  # fmt: skip
@@ -122,7 +122,14 @@ TRACED = {
             ),
         ),
     ),
-    "nothing": (Trace(traced=3, notes=("a debugger is running",)),),
+    "nothing": (
+        Trace(
+            traced=3,
+            notes=(
+                "a debugger is running, so the lines of python's and numpy's draws are unknown",
+            ),
+        ),
+    ),
 }
 
 _DREW = replace(

@@ -170,7 +170,7 @@ def test_a_file_that_changed_is_named():
     """The message says what to do; a file that the cell itself writes is only a doubt."""
     read = _use(2, OLD, OLD, files=(FileRead("/data/people.csv", 1, "0" * 16),))
     last = _use(4, OLD, NEW)
-    blocked = "people.csv is not what In[2] read: put it back, then %replay 2"
+    blocked = "people.csv is not what In[2] read; put it back, then %replay 2"
     assert _plan(MAKE, read, last, states=_Other).blocked == blocked
     wrote = changed(read, wrote=("/data/people.csv",))
     plan = _plan(MAKE, wrote, last, states=_Other)
@@ -214,7 +214,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
     """Versions, programs, entropy, hash order and unseeded new sources are doubts."""
     first = _use(2, OLD, OLD, settings={"python": "3.10"})
     assert _plan(first, _use(4, OLD, NEW, settings={"python": "3.11"})).doubts == (
-        "In[2] ran with python 3.10, now it is 3.11",
+        "python was 3.10 for In[2]; it is 3.11 now",
     )
     for asked, doubt in (
         ("!date", "In[2] runs another program: !date"),

@@ -9,7 +9,7 @@ from ipytorchseed.why.evidence import Evidence, is_strict
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 
 # The remedy for an operation that is deterministic under the flags.
-MENDS = "put %%deterministic on top of the cell"
+MENDS = "put %%deterministic at the top of the cell"
 
 
 def find_operations(evidence: Evidence) -> Iterator[Cause | Cleared]:

@@ -51,6 +51,7 @@ class Setting(Struct, frozen=True):
             or if it returns None, its value is read now and written later.
         fits: Returns whether it can be set to a JSON value; values that represent objects cannot.
         digests: Its name in messages, if its values are digests of objects in a library.
+        clear: The call that empties it, if its values are such digests.
         source: The address of its documentation.
         through: Other packages that use this package.
         why: What it does to numbers, in a sentence: it is then in the report of settings.
@@ -66,6 +67,7 @@ class Setting(Struct, frozen=True):
     keep: Callable[[Any], Undo | None] | None = None
     fits: Callable[[Any], bool] = lambda _: True
     digests: str = ""
+    clear: str = ""
     source: str = ""
     why: str = ""
 
@@ -213,7 +215,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("keras.utils.clear_session", "keras", TEXT, numbers.read_keras_names,
             write=numbers.write_keras_names, source="https://keras.io/api/utils/config_utils/"),
     Setting("pyro.get_param_store", "pyro", NUMBERS, numbers.read_pyro, keep=numbers.keep_pyro,
-            fits=_is_never, digests="pyro's parameter store",
+            fits=_is_never, digests="pyro's parameter store", clear="pyro.clear_param_store()",
             source="https://docs.pyro.ai/en/stable/parameters.html"),
     Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, numbers.read_accelerator,
             write=lambda accelerate, _: accelerate.state.AcceleratorState._shared_state.clear(),  # noqa: SLF001 -- as read

@@ -111,7 +111,8 @@ def _trial_of_file(run: Run, against: Run, path: str, kept: Collection[str]) -> 
 
 def _trial_of_setting(against: Run, name: str) -> Trial | str:
     if name in BY_NAME and not BY_NAME[name].can_be(against.settings.get(name)):
-        return "no function restores it"
+        digests = BY_NAME[name].digests
+        return "its earlier content is not kept" if digests else "no function restores it"
     if name not in against.settings and not name.isupper():
         return "what it set is not recorded"
     read_at_start = name in {flag.name for flag in FLAGS}

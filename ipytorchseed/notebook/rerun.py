@@ -9,8 +9,9 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
+from threading import get_ident
 from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
@@ -130,13 +131,26 @@ def silenced(running: InteractiveShell, outputs: OutputWatch) -> Iterator[None]:
                 outputs.resulted(bundle)
             builtins._ = value  # type: ignore[attr-defined]
 
-    with shell.builtin_trap, shell.display_trap, restored_shell(shell):  # as magics run
-        sys.stdout, sys.stderr = _Stream(outputs.printed), _Stream(lambda _: None)
+    ours = _Stream(outputs.printed), _Stream(lambda _: None)
+    with (
+        shell.builtin_trap, shell.display_trap, restored_shell(shell),  # as magics run
+        Replacements() as replaced,
+    ):  # fmt: skip
+        for stream, instead in zip((sys.stdout, sys.stderr), ours, strict=True):
+            with suppress(AttributeError):  # loggers hold it; some have no settable attributes
+                replaced.put(stream, "write", _diverted(stream, instead))
+        sys.stdout, sys.stderr = ours
         sys.displayhook = show
         shell.display_pub = _Publisher(outputs)
         builtins.input = getpass.getpass = _refuse_input
         with warnings.catch_warnings():
             yield
+
+
+def _diverted(stream: Any, instead: io.StringIO) -> Callable[[str], int]:  # noqa: ANN401 -- any
+    """Return a method that writes this thread's texts to another stream."""
+    write, thread = stream.write, get_ident()
+    return lambda text: instead.write(text) if get_ident() == thread else write(text)
 
 
 _MISSING = object()

@@ -36,6 +36,9 @@ _VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9_]{1,80}")
 
 _WORD = lazy_pattern(r"[^\W\d]\w*")
 
+# Formulas of models, ``y ~ x + log(k)``, which may name variables.
+_FORMULA = lazy_pattern(r"[\w\s.()]+~\s*[\w(-]")
+
 
 def find_dependencies(  # noqa: PLR0913 -- the last by name
     effects: Effects,
@@ -115,9 +118,11 @@ class _CodeFollower(NameFollower):
         found.complete &= self.complete
         names = self._notebook.names
         read = [names[name] for home, name in found.names.values() if not home and name in names]
+        texts = *found.texts, *(each for each in read if type(each) is str)
         if not _ENVIRONMENT.isdisjoint(self._attributes):
-            held = (each for each in read if type(each) is str)
-            found.variables.update(filter(_VARIABLE.fullmatch, (*found.texts, *held)))
+            found.variables.update(filter(_VARIABLE.fullmatch, texts))
+        for formula in filter(_FORMULA.match, texts):
+            self._read_all(_WORD.findall(formula), self._notebook)
         nondeterminism.record_held(read, self._attributes)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls

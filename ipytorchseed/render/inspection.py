@@ -18,7 +18,7 @@ from ipytorchseed.render.timeline import Line
 from ipytorchseed.render.values import code, hue, pick
 from ipytorchseed.render.why import KEEP, WhyView, say_path
 from ipytorchseed.why.evidence import run_name
-from ipytorchseed.why.explanation import Cause, Root, suspect
+from ipytorchseed.why.explanation import Cause, Root
 
 # Texts, numbers, booleans, None, and lists and dicts of them.
 Model = dict[str, Any]
@@ -155,5 +155,5 @@ def why_model(view: WhyView) -> Model:
             for name, pair in view.series
             for drawn in [draw_curves(*pair)]
         ],
-        "cleared": [[suspect(each), each.message] for each in said.cleared],
+        "cleared": [*map(list, view.cleared)],
     }

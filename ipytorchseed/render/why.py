@@ -20,7 +20,7 @@ from ipytorchseed.render.text import escaped, visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.changes import say_same
-from ipytorchseed.why.evidence import run_name, run_phrase, run_word
+from ipytorchseed.why.evidence import FOLDER, run_name, run_phrase, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep
@@ -338,6 +338,13 @@ class WhyView(View):
         causes = {each.name for each in self.explanation.causes if each.kind == "input"}
         return causes.union(*(root.path for root in self.explanation.roots))
 
+    @property
+    def cleared(self) -> list[tuple[str, str]]:
+        """What is not the cause, with the reason; paths inside the folder are relative."""
+        said = self.explanation
+        folder = f"{said.run.settings.get(FOLDER) or ''}/"
+        return [(suspect(each).removeprefix(folder), each.message) for each in said.cleared]
+
     def begun(self, name: str) -> tuple[str | None, str | None]:
         """Return the state of a source or generator at the start of each run.
 
@@ -355,9 +362,9 @@ class WhyView(View):
         """Draw it for a terminal of 80 columns."""
         parts = [wrap(self.title, first=""), *self._cause_lines(), *self._way_lines()]
         parts += self._change_lines() if self.explanation.changed else []
-        cleared = self.explanation.cleared[:_MOST_CLEARED]
+        cleared = self.cleared[:_MOST_CLEARED]
         if cleared:
-            names = "; ".join(f"{suspect(each)} ({each.message})" for each in cleared)
+            names = "; ".join(f"{name} ({message})" for name, message in cleared)
             parts += ["", wrap(f"Not the cause: {names}", first="")]
         return "\n".join(parts)
 

@@ -16,12 +16,15 @@ _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environ
 # models that the cell trains further, and of other objects and files that it changes.
 _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 
+# The rank of Python's stream if only a library draws from it, which most do for names and ids.
+_INCIDENTAL = 6
+
 # The rank of a library's setting that another cell changed: few cells do that.
 _SET = 2
 
 # Orders within a rank: streams from which the cell's own code may draw come before settings, and
-# those before streams from which only a library draws. Libraries use Python's for names and ids.
-_DRAWN, _CHOSEN, _INSIDE, _INCIDENTAL = range(4)
+# those before streams from which only a library draws.
+_DRAWN, _CHOSEN, _INSIDE = range(3)
 
 
 def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
@@ -44,6 +47,8 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
         return _SET
     if cause.kind == "file" and evidence.is_own(cause.blame):
         return _OWN  # such as a log
+    if cause.kind == "rng" and cause.name == "python" and not _draws(evidence, cause):
+        return _INCIDENTAL
     if cause.kind != "input":
         return _TIERS[cause.kind]
     if evidence.is_own(cause.blame):
@@ -65,11 +70,14 @@ def _within(evidence: Evidence, cause: Cause) -> int:
     """Return the order of a cause within its rank."""
     if cause.kind != "rng":
         return _CHOSEN if _is_chosen(cause) else _DRAWN
+    return _DRAWN if _draws(evidence, cause) else _INSIDE
+
+
+def _draws(evidence: Evidence, cause: Cause) -> bool:
+    """Return whether the cell's own code may draw from a source or generator."""
     library = cause.name.partition(".")[0]
     draws = any(may_draw(action, library) for action in evidence.run.actions)
-    if draws or cause.name in evidence.run.generators:
-        return _DRAWN
-    return _INCIDENTAL if library == "python" else _INSIDE
+    return draws or cause.name in evidence.run.generators
 
 
 def _latest(cause: Cause) -> int:

@@ -10,12 +10,15 @@ from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import Evidence, run_word
-from ipytorchseed.why.experiments import CARRIED
+from ipytorchseed.why.experiments import CARRIED, MAY_MATTER
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
+
+# Seeds generators that a library owns, before each run.
+_SEED_ALL = "put `%seed 42 --generators` at the top of this cell"
 
 
 def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | None) -> Remedy:
@@ -85,11 +88,13 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
     """
     found = [cause.fix for cause in causes if cause.fix and not cause.goes_back]
     found += [root.fix for root in roots if root.fix and root.fix not in found]
-    for root in roots:
+    # Libraries draw names and ids from Python's stream.
+    unsure = {each.name for each in causes[1:] if each.finding.level == MAY_MATTER} & {"python"}
+    for root in (each for each in roots if each.name not in unsure):
         if root.kind == "rng" and root.name in run.generators:
             is_librarys = " in " in run.generators[root.name]
             seed = f"seed `{root.name}` in the cell that draws from it"
-            found.append("%seed 42 --generators" if is_librarys else seed)
+            found.append(_SEED_ALL if is_librarys else seed)
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
     carried = [

@@ -12,7 +12,9 @@ def test_who_changed_its_store_is_named(notebook):
     book.run(ASKED, "asked")
     book.run("pyro.get_param_store()['w'] = torch.tensor(2.0)")
     book.run(ASKED, "asked")
-    (cause,) = book.why()["causes"]
+    said = book.why()
+    (cause,) = said["causes"]
+    assert said["keep"] == ["put `pyro.clear_param_store()` at the top of this cell"]
     assert (cause["kind"], cause["name"]) == ("flag", "pyro.get_param_store")
     assert cause["message"].endswith("changed pyro's parameter store: `w`")
 

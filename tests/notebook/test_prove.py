@@ -912,3 +912,17 @@ def test_a_function_of_a_package_that_was_replaced(play):
     kernel = play("import numpy as np", use, "np.mean = lambda values: 0.0", use)
     assert prove(kernel, "%why --json") == {"numpy.mean": back(3)}
     assert kernel.value("np.mean([1])") == 0.0
+
+
+def test_what_a_logger_writes_is_not_shown(play):
+    """Loggers hold the stream that they write to."""
+    setup = (
+        "import logging, random, sys\nlog = logging.getLogger('held')\n"
+        "for stream in (sys.stdout, sys.stderr):\n"
+        "    log.addHandler(logging.StreamHandler(stream))"
+    )
+    draw = "log.warning(f'drew {round(random.random(), 9)}')"
+    kernel = play(setup, draw, draw)
+    reply = kernel.run("%why")
+    assert "proved: restoring it gives In[3]'s result again" in reply.displays[0]["text/plain"]
+    assert (reply.stdout, reply.stderr) == ("", "")

@@ -25,6 +25,10 @@ CASES = {
     "np.ones(3)": "",
     "print(len(weights))": "weights",
     "missing": "",
+    # formulas of models
+    "ols('y ~ x + np.log(scale)', data=weights)": "scale weights",
+    "formula = 'y ~ scale:x'\nols(formula)": "scale",
+    "open('~/scale/offset')": "",
     "weights.append(scale)": "weights scale",
     "_ + __ + _1 + _i1 + In[3] + Out[3]": "_ __ _1 _i1",
     "__name__, __file__": "",

@@ -11,7 +11,7 @@ SETUP = run(
     1,
     """
 %matplotlib inline
-import cv2, joblib, optuna, random, umap, webdataset as wds, xgboost as xgb
+import cv2, joblib, optuna, pyarrow as pa, random, umap, webdataset as wds, xgboost as xgb
 import polars as pl
 from gensim.models import Word2Vec
 from scipy.sparse.linalg import eigsh
@@ -43,6 +43,8 @@ def named(source, *before, package, **more):
         ("gensim", "out = Word2Vec(texts, workers=1)", ""),
         ("gensim", "out = Word2Vec(texts, workers=count())", ""),
         ("gensim", "out = Word2Vec(texts, **options)", ""),
+        ("pyarrow", "out = pa.compute.random(9)", "entropy pyarrow.compute.random"),
+        ("pyarrow", "out = pa.compute.random(9, initializer=1)", ""),
         ("umap", "%time out = 1\nout = umap.UMAP(n_neighbors=5).fit(x)", "operation umap.UMAP"),
         ("umap", "out = umap.UMAP(random_state=None).fit(x)", "operation umap.UMAP"),
         ("umap", "out = umap.UMAP(random_state=0).fit(x)", ""),
@@ -116,7 +118,9 @@ def test_the_cell_that_made_an_object_tells_its_arguments():
 def test_what_fixes_it_is_written_as_the_cell_calls_it():
     """And a command stays as it is."""
     (cause,) = asked("out = df.group_by('k').len()", package="polars", reads={"df": FRAME}).causes
-    assert cause.message == "`df.group_by()` without `maintain_order` returns rows in any order"
+    assert cause.message == (
+        "`df.group_by()` without `maintain_order` adds up numbers and returns rows in any order"
+    )
     assert cause.fix == "df.group_by(..., maintain_order=True)"
     (cause,) = asked("out = cv2.randu(a, 0, 1)", package="cv2").causes
     assert cause.fix == "%seed each 42"

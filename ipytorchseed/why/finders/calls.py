@@ -37,15 +37,15 @@ def find_calls(evidence: Evidence) -> Iterator[Cleared]:
 
 
 def find_seeder(evidence: Evidence, asked: str) -> Cause | None:
-    """Find the call in a cell that made a library ask for entropy.
+    """Find the known call in a cell that explains why a library asked for entropy.
 
     Args:
         evidence: The evidence.
         asked: The function of the library that was observed to ask for entropy.
     """
     package, _, function = asked.rpartition(".")
-    rows = [row for row in known_calls().calls if row.observed]
-    rows = [row for row in rows if row.package == package.partition(".")[0]]
+    rows = [row for row in known_calls().calls if row.package == package.partition(".")[0]]
+    rows.sort(key=lambda row: not row.observed)
     names = [(row, name, name.rpartition(".")[2]) for row in rows for name in row.names]
     names = [each for each in names if each[2] == function] or names
     runs = [evidence.run, *(run for run in evidence.latest if run.kernel == evidence.run.kernel)]

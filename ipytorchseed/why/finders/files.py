@@ -130,7 +130,12 @@ def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
     if not found:
         yield from (unless_others(_listing(evidence, *pair)) for pair in listed)
     changed = {folder.path for _, folder in listed}
+    # Files of new folders in a listed folder: that is named instead.
+    deep = {folder for folder in changed for file, _ in found if _is_deep(file.path, folder)}
+    yield from (_listing(evidence, *pair) for pair in listed if pair[1].path in deep)
     for file, cause in found:
+        if any(_is_deep(file.path, folder) for folder in deep):
+            continue
         since = file.modified / 1e9 >= evidence.against.started
         since = since or bool(_writer(evidence, file, gone=True))
         if not since:
@@ -187,6 +192,10 @@ def _listing(evidence: Evidence, before: FileRead, after: FileRead) -> Cause:
         what = f"holds {many(after.size, 'file')}, not {before.size:,}"
     message = f"{evidence.path(after.path)}, which this cell lists, {what}{evidence.doings(blame)}"
     return Cause("file", after.path, message, blame=blame)
+
+
+def _is_deep(path: str, folder: str) -> bool:
+    return path.startswith(folder) and _parent(path) != folder
 
 
 def _parent(path: str) -> str:

@@ -74,7 +74,8 @@ def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: A
         step = f"{setting.digests}: {first_of(moved, _TOLD)}"
     fix = setting.statement(before, after) if setting.restore else ""
     message = evidence.did(blame, "changed", step)
-    return Cause("flag", setting.name, message, fix=fix, blame=blame)
+    keep = f"put `{setting.clear}` at the top of this cell" if setting.clear else ""
+    return Cause("flag", setting.name, message, fix=fix, blame=blame, keep=keep)
 
 
 def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values

@@ -86,7 +86,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         roots: Where these come from.
         run: Its later run.
     """
-    found = [cause.fix for cause in causes if cause.fix and not cause.goes_back]
+    found = [_in_words(cause.fix) for cause in causes if cause.fix and not cause.goes_back]
     found += [root.fix for root in roots if root.fix and root.fix not in found]
     # Libraries draw names and ids from Python's stream.
     unsure = {each.name for each in causes[1:] if each.finding.level == MAY_MATTER} & {"python"}
@@ -107,6 +107,12 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         found.append(f"create {listed(carried)} in this cell")
     found += [cause.keep for cause in causes if cause.keep]
     return tuple(dict.fromkeys(found))
+
+
+def _in_words(fix: str) -> str:
+    """Return a fix, with an argument to add as a sentence."""
+    call, dots, argument = fix.partition("(..., ")
+    return f"pass `{argument[:-1]}` to `{call}()`" if dots else fix
 
 
 def _is_own(cause: Cause, run: Run) -> bool:

@@ -78,7 +78,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
 
     \b
     Examples:
-      %why                   why the last cell that ran again gave a different result
+      %why                   why the last cell that ran again changed its result
       %why 9                 why In[9] did
       %why acc               why the run that last set acc did
       %why 9 --against 5     what In[9] and In[5] began with

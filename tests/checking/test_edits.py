@@ -182,11 +182,11 @@ def test_a_file_is_written_at_once(tmp_path):
     assert {*tmp_path.iterdir()} == {path, link}
 
 
-def test_a_file_that_somebody_else_wrote_meanwhile(tmp_path):
+def test_a_file_that_another_program_wrote_meanwhile(tmp_path):
     """The other content stays."""
     path = tmp_path / "a.ipynb"
     path.write_text("theirs")
-    with pytest.raises(OSError, match="somebody else"):
+    with pytest.raises(OSError, match="another program"):
         write(path, "before", "after")
     assert path.read_text() == "theirs"
     assert [*tmp_path.iterdir()] == [path]

@@ -126,5 +126,5 @@ def test_a_cell_sees_no_more_of_the_extension_than_is_documented(tmp_path):
 def test_each_difference_is_documented():
     """The documentation has a paragraph on what a cell can see of the extension."""
     text = Path(__file__).parents[2].joinpath("docs/limits.md").read_text(encoding="utf-8")
-    paragraph = text.partition("## What a cell can see of it")[2].partition("\n**")[0]
+    paragraph = text.partition("## What a cell can notice")[2].partition("\n**")[0]
     assert [word for word in DIFFERENCES if word not in " ".join(paragraph.split())] == []

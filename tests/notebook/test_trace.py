@@ -71,7 +71,7 @@ def test_a_run_that_was_not_traced_is_told_how_to_be(kernel):
         assert "%%deterministic --trace" in shown["text/plain"]
         return
     said = reply.stderr
-    assert f"In[{number}] was not traced; put %%deterministic --trace on top" in said
+    assert f"In[{number}] was not traced; put %%deterministic --trace at the top" in said
 
 
 def test_a_traced_cell_that_fails_is_listed_up_to_there(kernel):

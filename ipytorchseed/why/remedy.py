@@ -67,6 +67,8 @@ def _obstacle(evidence: Evidence, cause: Cause) -> str:
         return (
             f"it depends on where {place}" if place else f"`{cause.name}()` is different every time"
         )
+    if cause.kind == "flag" and cause.prevents:
+        return f"%replay does not undo {evidence.who(cause.blame)}"
     against = evidence.against
     stays = {
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},

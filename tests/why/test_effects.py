@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.why.explain import explain
-from tests.render.explanations import States, number, run
+from tests.render.explanations import States, explain, number, run
 
 ASKED = "import modelzoo\ny = modelzoo.make().fused"
 
 
-def causes(between, *, packages=("modelzoo",), shown=None):
-    """Return the messages about a cell between two runs that differ."""
+def asked(between, *, packages=("modelzoo",), shown=None):
+    """Explain a cell that gave two results, with another cell between its runs."""
     first = run(1, ASKED, writes={"y": number(1.0)}, packages=packages)
     other = run(2, between, result=shown, packages=packages)
     last = run(3, ASKED, writes={"y": number(2.0)}, packages=packages)
     runs = [first, other, last]
-    said = explain(last, first, runs[:2], States(runs))
-    return [(cause.kind, cause.name, cause.message) for cause in said.causes]
+    return explain(last, first, runs[:2], States(runs))
+
+
+def causes(between, **more):
+    """Return the messages about such a cell."""
+    return [(cause.kind, cause.name, cause.message) for cause in asked(between, **more).causes]
 
 
 @pytest.mark.parametrize(
@@ -29,6 +32,13 @@ def test_a_call_for_its_effect_is_named(cell):
     ((kind, name, message),) = causes(cell)
     assert (kind, name) == ("flag", "modelzoo.use_fused")
     assert "In[2] called `" in message
+
+
+def test_the_way_back_does_not_undo_it():
+    """What the call set is not recorded."""
+    remedy = asked("modelzoo.use_fused(False)").remedy
+    assert remedy.obstacle == "%replay does not undo In[2]"
+    assert not remedy.complete
 
 
 @pytest.mark.parametrize(

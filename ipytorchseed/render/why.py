@@ -23,7 +23,7 @@ from ipytorchseed.why.changes import say_same
 from ipytorchseed.why.evidence import FOLDER, run_name, run_phrase, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
-from ipytorchseed.why.remedy import find_keep
+from ipytorchseed.why.remedy import find_keep, find_minor
 from ipytorchseed.why.train_mode import find_train_mode
 from ipytorchseed.why.unknown import are_pending, say_hidden
 from ipytorchseed.why.words import sentence
@@ -256,8 +256,10 @@ class WhyView(View):
     @property
     def causes(self) -> list[Cause]:
         """The causes that are shown in full, with only a few that may matter."""
-        may = [cause for cause in self._beside_roots if _may_matter(cause)]
-        return [cause for cause in self._beside_roots if cause not in may[_MOST_MAY_MATTER:]]
+        minor = find_minor(self.explanation.causes, self.explanation.run)
+        may = [cause for cause in self._beside_roots if _may_matter(cause) and cause not in minor]
+        folded = [*may[_MOST_MAY_MATTER:], *minor]
+        return [cause for cause in self._beside_roots if cause not in folded]
 
     @property
     def folded(self) -> list[Cause]:

@@ -10,7 +10,7 @@ from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import Evidence, run_word
-from ipytorchseed.why.experiments import CARRIED, MAY_MATTER
+from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
@@ -99,10 +99,12 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
             found.append(_SEED_ALL if is_librarys else seed)
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
+    minor = find_minor(causes, run)
     carried = [
         f"`{cause.name}`"
         for cause in causes
         if cause.name.isidentifier()
+        and cause not in minor
         and (cause.finding.level == CARRIED or (cause.kind == "input" and _is_own(cause, run)))
     ]
     if carried:
@@ -115,6 +117,26 @@ def _in_words(fix: str) -> str:
     """Return a fix, with an argument to add as a sentence."""
     call, dots, argument = fix.partition("(..., ")
     return f"pass `{argument[:-1]}` to `{call}()`" if dots else fix
+
+
+def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
+    """Return untested inputs that only the cell changed, if another cell changed an input.
+
+    Models that the cell trains are left out, with all else that it changes: they certainly matter.
+
+    Args:
+        causes: Why its result changed.
+        run: Its later run.
+    """
+    blamed = [cause for cause in causes if cause.kind == "input" and cause.blame]
+    own = [cause for cause in blamed if _is_own(cause, run)]
+    trains = any(cause.name in run.reads and run.reads[cause.name].kind == "module" for cause in own)
+    untested = [each for each in own if each.finding.level == MAY_MATTER]
+    return [
+        each
+        for each in untested
+        if len(own) < len(blamed) and not trains and not each.finding.how.startswith(UNPROVED)
+    ]
 
 
 def _is_own(cause: Cause, run: Run) -> bool:

@@ -130,12 +130,14 @@ def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
     """
     blamed = [cause for cause in causes if cause.kind == "input" and cause.blame]
     own = [cause for cause in blamed if _is_own(cause, run)]
-    trains = any(cause.name in run.reads and run.reads[cause.name].kind == "module" for cause in own)
+    kinds = {run.reads[cause.name].kind for cause in own if cause.name in run.reads}
     untested = [each for each in own if each.finding.level == MAY_MATTER]
     return [
         each
         for each in untested
-        if len(own) < len(blamed) and not trains and not each.finding.how.startswith(UNPROVED)
+        if len(own) < len(blamed)
+        and "module" not in kinds
+        and not each.finding.how.startswith(UNPROVED)
     ]
 
 

@@ -97,7 +97,7 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
-    takers = {name: _taker(calls, name) for name in hidden}
+    takers = {name: taker_of(calls, name) for name in hidden}
     said += [f"`{call}()` was given `{name}`" for name, call in takers.items() if call]
     said += [say_hidden(hidden)] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
@@ -110,7 +110,7 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     return ", and ".join(said)
 
 
-def _taker(calls: Sequence[Call], name: str) -> str:
+def taker_of(calls: Sequence[Call], name: str) -> str:
     """Return the first call, except of a builtin, that takes a variable, or ""."""
     takers = (each.name for each in calls if name in each.takes)
     return next((each for each in takers if each and not hasattr(builtins, each)), "")

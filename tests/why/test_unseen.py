@@ -35,7 +35,24 @@ def test_one_that_another_cell_used_may_be_the_cause():
     """The cell that used it is named."""
     told = asked("out = lib.query(db)", run(3, "lib.insert(db, 1)", reads={"db": HANDLE}))
     assert [(cause.kind, cause.name) for cause in told.causes] == [("input", "db")]
-    assert told.causes[0].message.endswith("In[3] used it")
+    assert told.causes[0].message.startswith("In[3] called `lib.insert()` with `db`; ")
+
+
+def test_the_calls_of_its_methods_are_named():
+    """The run that is compared is not blamed, although it used the object too."""
+    between = run(3, "for _ in range(9):\n    db.step()\n    db.close()", reads={"db": HANDLE})
+    (cause,) = asked("out = db.query()", between).causes
+    said = "In[3] called `db.step()` and `db.close()`; `db` cannot be inspected"
+    assert cause.message == f"{said}, and no other input changed"
+    assert [each.run for each in cause.blame] == [between]
+
+
+def test_the_run_that_made_it_again_is_named_first():
+    """It may have been used since."""
+    makes = run(3, "db = connect()", writes={"db": HANDLE})
+    uses = run(4, "db.commit()", reads={"db": HANDLE})
+    (cause,) = asked("out = db.query()", makes, uses).causes
+    assert cause.message.startswith("In[3] made `db` again; In[4] called `db.commit()`; ")
 
 
 def test_one_that_the_cell_makes_from_itself_may_be_the_cause():
@@ -45,7 +62,7 @@ def test_one_that_the_cell_makes_from_itself_may_be_the_cause():
     last = replace(last, writes={"db": HANDLE, "out": number(2)})
     (cause,) = explain(last, first, [first], States([first, last])).causes
     assert (cause.kind, cause.name) == ("input", "db")
-    assert cause.message.endswith("`db` cannot be inspected; In[2] made it again")
+    assert cause.message.startswith("In[2] made `db` again; ")
 
 
 def test_native_code_is_named():

@@ -5,36 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.finders.changers import MADE
-from ipytorchseed.why.unknown import unseen
+from ipytorchseed.why.unknown import taker_of, unseen
+from ipytorchseed.why.words import first_of
 
 _TOLD = 3
 
-_USED = "used it"
-
 
 def find_unseen(evidence: Evidence) -> Iterator[Cause]:
-    """Find opaque inputs and the runs that used them."""
+    """Find opaque inputs and the runs of other cells that used them."""
     if any(map(is_program, evidence.run.nondeterministic_calls)):
         return
     for name in unseen(evidence.against.reads, evidence.run.reads):
         users = [run for run in evidence.here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]
         users = users[users.index(bound[-1]) :] if bound else users
-        blame = tuple(Blame(run, MADE if run in bound else _USED) for run in users[-_TOLD:])
-        if all(run.cell == evidence.run.cell for run in users):
-            # Only the cell used it, as it did in both runs; it may have made it from itself.
-            own = tuple(Blame(run, MADE) for run in bound[-1:])
-            blame = own or _wrote_behind(evidence, name)
+        # What the cell itself did with it, it did in both runs; it may have made it from itself.
+        others = [run for run in users if run.cell != evidence.run.cell] or bound[-1:]
+        blame = tuple(
+            Blame(run, f"made `{name}` again" if run in bound else _use(evidence, run, name))
+            for run in others[-_TOLD:]
+        ) or _wrote_behind(evidence, name)
         if blame:
-            used = [each for each in blame if each.how == _USED]
-            who = evidence.doings([each for each in blame if each.how != _USED])
-            who += f"; {evidence.who(used)} used it" if used else ""
-            message = f"no other input changed, but `{name}` cannot be inspected{who}"
+            hows = {each.how: [it for it in blame if it.how == each.how] for each in blame}
+            did = "; ".join(f"{evidence.who(by)} {how}" for how, by in hows.items())
+            message = f"{did}; `{name}` cannot be inspected, and no other input changed"
             yield Cause("input", name, message, blame=blame, prevents=not bound)
+
+
+def _use(evidence: Evidence, run: Run, name: str) -> str:
+    """Return what a run did with a variable: the calls in its text, if any."""
+    calls = evidence.states.written(run).calls
+    called = dict.fromkeys(f"`{call.name}()`" for call in calls if call.root == name and call.name)
+    if called:
+        return f"called {first_of([*called], _TOLD, ' and ')}"
+    taker = taker_of(calls, name)
+    return f"called `{taker}()` with `{name}`" if taker else f"used `{name}`"
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:

@@ -12,7 +12,12 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.experiment.copying import ATOMIC, Copying, copier_for
 from ipytorchseed.experiment.memories import Memories, make_sure
 from ipytorchseed.fingerprint.memory import is_borrowed_image
-from ipytorchseed.introspection.anatomy import full_name, module_of_class, name_of_class
+from ipytorchseed.introspection.anatomy import (
+    find_member,
+    full_name,
+    module_of_class,
+    name_of_class,
+)
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
@@ -78,6 +83,7 @@ class Copier:
         made = self._enter(name, value)
         while self._open:
             _, value, copying = self._open[-1]
+            known = len(self.shared)
             try:
                 part = copying.send(made)
             except StopIteration as end:
@@ -87,9 +93,27 @@ class Copier:
             else:
                 made = self._enter(*part)
                 continue
+            if len(self.shared) > known:
+                value = made = self._leave_whole(value)
             self._open.pop()
             self.keep(value, made)
         return made
+
+    def _leave_whole(self, part: Any) -> Any:
+        """Return a part that is shared, or the object around it whose copy would free it too."""
+        owners = [
+            place
+            for place, (_, value, _) in enumerate(self._open[:-1])
+            if find_member(type(value), "__del__") is not None
+        ]
+        if not owners:
+            return part
+        owner = self._open[owners[-1]][1]
+        del self._open[owners[-1] + 1 :]
+        start = next((n for n, each in enumerate(self._kept) if each is owner), len(self._kept))
+        for each in self._kept[start:]:  # their copies refer to the unfinished one
+            self._memo.pop(id(each), None)
+        return owner
 
     def _enter(self, step: str, value: Any) -> Any:
         """Return the copy of a value, or None after pushing its maker on the stack."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import copy
+import ctypes
+import gc
 import random
 import subprocess
 import sys
@@ -334,6 +336,34 @@ def test_a_long_chain_is_copied_whatever_the_recursion_limit(tmp_path):
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.splitlines() == [*[""] * 6, "nested too deeply to copy"]
+
+
+class Freeing:
+    """An object that frees what it holds when it is deleted, as wrappers of C libraries do."""
+
+    def __init__(self, freed):
+        self.freed, self.owners, self.handle = freed, [self], [threading.Lock()]
+
+    def __del__(self):
+        """Free it."""
+        if hasattr(self, "handle"):
+            self.freed.append("freed")
+
+
+def test_a_copy_does_not_free_what_it_shares_with_the_original():
+    """An object that frees what it holds is shared with a part that cannot be copied."""
+    freed = []
+    data, foreign = Freeing(freed), Freeing(freed)
+    foreign.handle = ctypes.c_char.from_buffer(bytearray(8))
+    value = {"data": data, "foreign": foreign, "owners": data.owners, "n": [1]}
+    made, copier = _copied(value=value)
+    assert (made["value"]["data"], made["value"]["foreign"]) == (data, foreign)
+    assert made["value"]["owners"][0] is data
+    assert made["value"]["n"] is not value["n"]
+    assert [*copier.shared] == ["value['data'].handle[0]", "value['foreign'].handle"]
+    del made, copier
+    gc.collect()
+    assert not freed
 
 
 def test_a_long_way_to_what_is_shared_is_named_in_brief():

@@ -100,7 +100,7 @@ class Copier:
         return made
 
     def _leave_whole(self, part: Any) -> Any:
-        """Return a part that is shared, or the object around it whose copy would free it too."""
+        """Return a shared part, or the object around it that would free it too."""
         owners = [
             place
             for place, (_, value, _) in enumerate(self._open[:-1])

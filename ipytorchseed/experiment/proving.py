@@ -38,6 +38,7 @@ from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import FOLDER, run_name
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
+from ipytorchseed.why.unknown import unseen
 
 # Commands that act on more than a cell.
 _COMMANDS = lazy_pattern(
@@ -128,21 +129,27 @@ class Experiments(Mixture):
 
     def _plan_earlier(self) -> Plan:
         """Find the way to what the earlier run found, or to as much of it as possible."""
-        kept = self._values[1].keys()
-        whole = self._plan(self._against, kept)
-        if not whole.blocked:
-            return whole
-        reads = self._against.reads
-        wanted = merged(self.trials).values - kept
-        open_ = {
-            name: reads[name]
-            for name in wanted
-            if not self._plan(replace(self._against, reads={name: reads[name]})).blocked
+        reads, later = self._against.reads, self._run.reads
+        wanted = {*merged(self.trials).values}
+        alike = {name for name in unseen(reads, later) if same(reads[name], later[name])}
+        kept = self._values[1].keys() | alike - wanted
+        plan = self._plan(self._against, kept)
+        if plan.blocked:
+            open_ = {
+                name: reads[name]
+                for name in wanted - kept
+                if not self._plan(replace(self._against, reads={name: reads[name]})).blocked
+            }
+            wanted &= {*open_, *kept}
+            plan = self._plan(replace(self._against, reads=open_))
+        made = {
+            name for it in (*plan.steps[:-1], *self._later.steps[:-1]) for name in it.run.writes
         }
-        for trial in [each for each in self.trials if not each.values <= {*open_, *kept}]:
+        wanted -= alike - made
+        for trial in [each for each in self.trials if not each.values <= wanted]:
             self.trials.remove(trial)
             self.stays |= dict.fromkeys(trial.causes, "no recorded cell restores it")
-        return self._plan(replace(self._against, reads=open_))
+        return plan
 
     def _find_obstacle(self) -> str:
         if self._causes and not (self.trials or self._unrepeated):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -40,7 +42,8 @@ class Call(Struct, frozen=True):
             ``Variable`` or ``UNKNOWN``. None if they cannot be listed.
         takes: Variables among its arguments.
         made: Variables and attributes that its statement sets.
-        is_statement: Whether it is a statement by itself.
+        is_unused: Whether it is a statement, also in a loop, so that its result is not used.
+        is_statement: Whether it is a statement of the cell itself.
         is_last: Whether it is the last statement.
     """
 
@@ -50,6 +53,7 @@ class Call(Struct, frozen=True):
     given: Mapping[str, Any] | None
     takes: frozenset[str]
     made: frozenset[str]
+    is_unused: bool = False
     is_statement: bool = False
     is_last: bool = False
 
@@ -61,12 +65,17 @@ class Written(Struct, frozen=True):
         calls: In the order of the text, those of its functions included.
         imports: The package that each imported name comes from.
         names: The names that it reads.
+        altered: The names of objects whose attributes or items it sets or deletes.
+        used: The names that it reads otherwise than in such statements, and in calls whose results
+            are not used.
         catches: Whether it catches errors, so that they may change its result.
     """
 
     calls: tuple[Call, ...] = ()
     imports: Mapping[str, str] = {}
     names: frozenset[str] = frozenset()
+    altered: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
     catches: bool = False
 
 
@@ -78,6 +87,7 @@ def written(source: str) -> Written:
         return Written()
     nodes = nodes_in(tree)
     options = _options(nodes)
+    unused = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     calls = []
     for statement in tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
@@ -86,13 +96,29 @@ def written(source: str) -> Written:
         for node in inner:
             alone = isinstance(statement, ast.Expr) and node is statement.value
             call = _call(node, options, made)
-            calls.append(replace(call, is_statement=alone, is_last=statement is tree.body[-1]))
-    names = frozenset(
+            last = statement is tree.body[-1]
+            call = replace(call, is_unused=id(node) in unused, is_statement=alone, is_last=last)
+            calls.append(call)
+    reads = Counter(
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     )
+    altered = Counter(
+        name
+        for node in nodes
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load)
+        for name in base_of(node)
+    )
+    acts = altered + Counter(
+        name
+        for call in calls
+        if call.is_unused and not hasattr(builtins, call.name)
+        for name in (call.root, *call.takes)
+    )
+    used = frozenset(reads - acts)
     catches = any(isinstance(node, _CATCHES) for node in nodes)
     catches |= any(call.tail == "suppress" for call in calls)
-    return Written(tuple(calls), dict(_imports(nodes)), names, catches)
+    names = frozenset(reads)
+    return Written(tuple(calls), dict(_imports(nodes)), names, frozenset(altered), used, catches)
 
 
 def _call(node: ast.Call, options: Mapping[str, Any], made: frozenset[str]) -> Call:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +122,20 @@ class RecordedKernel:
 
     def setters(self, name: str, reader: Run | None) -> Iterator[Run]:
         """Yield the runs that may have set a name before a run or until now, newest first."""
+        earlier = self._earlier(reader)
+        return (run for run in earlier if run.status == "ok" and name in self.effects(run).writes)
+
+    def users(self, name: str, reader: Run | None) -> list[Run]:
+        """Return the runs that read a name since it was set, as ``setters`` does."""
+        earlier = self._earlier(reader)
+        since = takewhile(lambda run: name not in self.effects(run).writes, earlier)
+        return [run for run in since if name in run.reads]
+
+    def _earlier(self, reader: Run | None) -> Iterator[Run]:
+        """Yield the runs before a run in its kernel, or all of this kernel."""
         kernel = self.kernel if reader is None else reader.kernel
         for run in self._latest:
-            earlier = reader is None or (run.id or 0) < (reader.id or 0)
-            mine = earlier and run.kernel == kernel and run.status == "ok"
-            if mine and name in self.effects(run).writes:
+            if run.kernel == kernel and (reader is None or (run.id or 0) < (reader.id or 0)):
                 yield run
 
     def writers(self, path: str, reader: Run) -> Iterator[Run]:

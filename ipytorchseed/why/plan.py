@@ -15,7 +15,7 @@ from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import reloads, run_phrase, run_word
 from ipytorchseed.why.present import Present
-from ipytorchseed.why.unknown import hides
+from ipytorchseed.why.unknown import hides, may_alter
 from ipytorchseed.why.words import first_of
 
 # The most cells that are tried.
@@ -152,13 +152,13 @@ class _Planner:
                 now, wanted = self._value(first), reader.reads.get(first)
                 if wanted is None:
                     self._bound.add(first)  # it may have been unbound in the run too
-                elif (
-                    reader.generators.keys() & reader.before
-                    and now is not None
-                    and same(now, wanted)
-                ):
+                elif now is None or not same(now, wanted):
+                    return self._block(self._unmade_message(first, reader))
+                elif reader.generators.keys() & reader.before:
                     self._now[first] = wanted  # the states of generators are restored
                     self._doubts[_GENERATORS.format(first)] = None
+                elif hides(wanted) and not self._is_remade(first, reader):
+                    self._now[first] = wanted
                 else:
                     return self._block(self._unmade_message(first, reader))
             return True
@@ -213,16 +213,26 @@ class _Planner:
         here = reader.kernel == self._present.kernel  # set order differs between kernels
         if here and now.parts.get("order") != wanted.parts.get("order"):
             self._doubts[f"`{name}` holds its items in another order"] = None
-        if alike and hides(wanted) and self._is_remade(name, reader):
-            return False
+        if alike and hides(wanted) and name not in self._now:
+            return not (self._is_remade(name, reader) or self._is_altered(name, reader))
         return alike is True and _not_digested(now) == _not_digested(wanted)
 
     def _is_remade(self, name: str, reader: Run) -> bool:
         """Return whether a variable may have been rebound since a run read it."""
-        if name in self._now:
-            return False
         made, remade = (next(iter(self._present.setters(name, it)), None) for it in (reader, None))
         return made is not None and remade is not None and not _are_alike(made, remade)
+
+    def _is_altered(self, name: str, reader: Run) -> bool:
+        """Return whether cells may have altered an opaque variable that can be made again.
+
+        It cannot if they did so before the run too.
+        """
+        then, now = (
+            [run for run in self._present.users(name, it) if may_alter(run, name, reader.cell)]
+            for it in (reader, None)
+        )
+        makers = self._makers(name, reader) if now and not then else []
+        return bool(makers) and not outside_of(makers[0], self._present)
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
         """Return whether a variable was created with a class that a step redefines."""

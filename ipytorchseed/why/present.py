@@ -40,6 +40,9 @@ class Present(Protocol):
         Those before ``reader`` in its kernel; without it, those of this kernel until now.
         """
 
+    def users(self, name: str, reader: Run | None) -> Sequence[Run]:
+        """Return the runs that read a name since it was last set, as in ``setters``."""
+
     def writers(self, path: str, reader: Run) -> Iterable[Run]:
         """Return the runs of any kernel that wrote a file before ``reader``, newest first."""
 

@@ -14,7 +14,7 @@ from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
-from ipytorchseed.why.unknown import unseen
+from ipytorchseed.why.unknown import hides, unseen
 from ipytorchseed.why.words import listed
 
 # Seeds generators that a library owns, before each run.
@@ -34,8 +34,11 @@ def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | 
     plan = make_plan(evidence.against, present)
     if plan.blocked:
         return Remedy(obstacle=plan.blocked)
-    obstacles = [*plan.doubts, *filter(None, (_obstacle(evidence, cause) for cause in causes))]
-    obstacles += _unseen(evidence, {cause.name for cause in causes})
+    reads = evidence.against.reads
+    made = {it for step in plan.steps for it in step.makes if it in reads and hides(reads[it])}
+    stay = [each for each in causes if not (each.kind == "input" and each.name in made)]
+    obstacles = [*plan.doubts, *filter(None, (_obstacle(evidence, cause) for cause in stay))]
+    obstacles += _unseen(evidence, made.union(cause.name for cause in causes))
     word, phrase = run_word(evidence.against, present.kernel), evidence.name(evidence.against)
     writes = " --yes" if any(step.run.outside.wrote for step in plan.steps[:-1]) else ""
     obstacle = next(iter(obstacles), "")
@@ -120,9 +123,9 @@ def _in_words(fix: str) -> str:
 
 
 def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
-    """Return untested inputs that only the cell changed, if another cell changed an input.
+    """Return untested inputs that only the cell changed.
 
-    Models that the cell trains are left out, with all else that it changes: they certainly matter.
+    They are minor if another cell changed an input, and the cell trains no model.
 
     Args:
         causes: Why its result changed.
@@ -132,13 +135,9 @@ def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
     own = [cause for cause in blamed if _is_own(cause, run)]
     kinds = {run.reads[cause.name].kind for cause in own if cause.name in run.reads}
     untested = [each for each in own if each.finding.level == MAY_MATTER]
-    return [
-        each
-        for each in untested
-        if len(own) < len(blamed)
-        and "module" not in kinds
-        and not each.finding.how.startswith(UNPROVED)
-    ]
+    if len(own) == len(blamed) or "module" in kinds:
+        return []
+    return [each for each in untested if not each.finding.how.startswith(UNPROVED)]
 
 
 def _is_own(cause: Cause, run: Run) -> bool:

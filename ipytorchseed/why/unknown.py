@@ -10,7 +10,7 @@ from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import programs_of, say_programs
-from ipytorchseed.reads.written import Call
+from ipytorchseed.reads.written import Call, written
 from ipytorchseed.why.changes import UNSEEN, find_changes, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
@@ -89,6 +89,44 @@ def hides(value: Fingerprint) -> bool:
     return value.kind not in _NO_CONTENT and (value.opaque or "unseen" in value.parts)
 
 
+def say_use(calls: Sequence[Call], name: str) -> str:
+    """Return which of some calls are of a variable's methods or take it; or ""."""
+    methods = dict.fromkeys(f"`{call.name or call.tail}()`" for call in calls if call.root == name)
+    if methods:
+        return f"called {first_of([*methods], _NAMED, ' and ')}"
+    taker = _taker(calls, name)
+    return f"called `{taker}()` with `{name}`" if taker else ""
+
+
+def say_effect(run: Run, name: str) -> str:
+    """Return what a cell does with a variable for the effect on its object; or "".
+
+    It sets an attribute or item, or makes a call and does not use or show the result.
+    """
+    text, result = written(run.source), run.outputs.result
+    shows = result is not None and not hides(result)
+    calls = [
+        call
+        for call in text.calls
+        if call.is_unused and not (shows and call.is_statement and call.is_last)
+    ]
+    return say_use(calls, name) or (f"changed `{name}`" if name in text.altered else "")
+
+
+def may_alter(run: Run, name: str, reader: str) -> bool:
+    """Return whether a run may have altered an object for a cell that reads it.
+
+    The cell itself may if it also uses the object: one that it only acts on may be a logger.
+
+    Args:
+        run: The run.
+        name: The object's name.
+        reader: The cell that reads it.
+    """
+    is_used = run.cell != reader or name in written(run.source).used
+    return is_used and bool(say_effect(run, name))
+
+
 def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     """Describe what a cell uses that is not recorded or cannot be inspected.
 
@@ -97,7 +135,7 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
-    takers = {name: taker_of(calls, name) for name in hidden}
+    takers = {name: _taker(calls, name) for name in hidden}
     said += [f"`{call}()` was given `{name}`" for name, call in takers.items() if call]
     said += [say_hidden(hidden)] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
@@ -110,7 +148,7 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     return ", and ".join(said)
 
 
-def taker_of(calls: Sequence[Call], name: str) -> str:
+def _taker(calls: Sequence[Call], name: str) -> str:
     """Return the first call, except of a builtin, that takes a variable, or ""."""
     takers = (each.name for each in calls if name in each.takes)
     return next((each for each in takers if each and not hasattr(builtins, each)), "")

@@ -339,7 +339,7 @@ def test_a_long_chain_is_copied_whatever_the_recursion_limit(tmp_path):
 
 
 class Freeing:
-    """An object that frees what it holds when it is deleted, as wrappers of C libraries do."""
+    """An object that frees what it holds, as wrappers of C libraries do."""
 
     def __init__(self, freed):
         self.freed, self.owners, self.handle = freed, [self], [threading.Lock()]

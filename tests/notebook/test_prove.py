@@ -520,6 +520,38 @@ def test_what_cannot_be_restored_is_told_beside_what_is_tested(play, tmp_path):
     assert kernel.value("x") == 2
 
 
+BOX = """import xml.etree.ElementTree as ET
+class Box:
+    def __init__(self):
+        self.root = ET.fromstring("<a/>")
+    def add(self):
+        self.root.append(ET.Element("b"))"""
+
+
+def test_an_opaque_object_is_made_again(play):
+    """Its content cannot be compared, but the cell that made it is known."""
+    kernel = play(BOX, "box = Box()", "n = len(box.root)", "box.add()", "n = len(box.root)")
+    (cause,) = answer_of(kernel)["causes"]
+    assert cause["message"].startswith("In[5] called `box.add()`; `box` cannot be inspected")
+    assert (cause["proof"], cause["experiment"]) == back(4)
+
+
+def test_an_opaque_object_that_is_not_made_again_is_not_tested(play):
+    """Cells changed it before the earlier run too."""
+    count = "n = len(box.root)"
+    kernel = play(BOX, "box = Box()", "box.add()", count, ("box.add()", "again"), count)
+    finding = "not tested: no recorded cell restores it"
+    assert prove(kernel) == {"box": ("may-matter", finding)}
+
+
+def test_other_causes_are_tested_without_making_opaque_objects_again(play):
+    """Cells that used them are no reason to run the cell that made them."""
+    slow = "import time\ntime.sleep(2.5)\nbox = Box()"
+    count = "n = box.root.tag, len(x)"
+    kernel = play(BOX, slow, "x = [1]", count, "box.add()", "x.append(2)", count)
+    assert prove(kernel, "%why --json")["x"][0] == "proved"
+
+
 def test_an_input_that_nothing_makes(play):
     """No recorded cell made that value, and it is not in memory."""
     play().run("%config IPyTorchSeed.keep_inputs = False", silent=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import torch
 from IPython.core.inputtransformer2 import TransformerManager
@@ -74,6 +76,12 @@ class States:
             for run in self.runs[::-1]
             if (reader is None or run.id < reader.id) and name in run.writes
         ]
+
+    def users(self, name, reader):
+        """Return the earlier runs that read a variable since it was set, the newest first."""
+        earlier = [run for run in self.runs[::-1] if reader is None or run.id < reader.id]
+        since = itertools.takewhile(lambda run: name not in run.writes, earlier)
+        return [run for run in since if name in run.reads]
 
     def writers(self, path, reader):
         """Return the earlier runs that wrote a file, the newest first."""

@@ -60,6 +60,64 @@ def test_a_function_that_keeps_its_results():
     assert not _plan(define, uses[0], SPOIL, uses[1]).doubts
 
 
+HANDLE = value("06", "opaque", opaque=True)
+CONNECT = run(1, "db = connect()", writes={"db": HANDLE})
+
+
+def _ask(number, source="out = db.query()", **more):
+    return run(number, source, reads={"db": HANDLE}, writes={"out": OLD}, **more)
+
+
+@pytest.mark.parametrize(
+    ("act", "numbers"),
+    [
+        ("db.reset()", [1, 2]),
+        ("for n in range(9):\n    db.step(n)", [1, 2]),
+        ("lib.insert(db, 1)", [1, 2]),
+        ("db['rows'] = 1", [1, 2]),
+        ("rows = db.query()", [2]),
+        ("print(db)", [2]),
+    ],
+)
+def test_an_opaque_object_is_made_again_if_a_cell_may_have_changed_it(act, numbers):
+    """Cells that only ask it something leave it alone."""
+    runs = CONNECT, _ask(2), run(3, act, reads={"db": HANDLE}), _ask(4)
+    assert _numbers(*runs) == numbers
+
+
+def test_an_opaque_object_that_was_used_before_stays():
+    """Making it again would not bring back what the other cell did before."""
+    fill = run(2, "db.fill()", reads={"db": HANDLE})
+    runs = CONNECT, fill, _ask(3), replace(fill, id=4), _ask(5)
+    assert _numbers(*runs) == [3]
+
+
+def test_an_opaque_object_that_cannot_be_made_again_stays():
+    """Its cell failed, wrote a file, or is not known."""
+    acts = run(3, "db.reset()", reads={"db": HANDLE})
+    for maker in (changed(CONNECT, status="error"), changed(CONNECT, wrote=("/x.db",))):
+        assert _numbers(maker, _ask(2), acts, _ask(4)) == [2]
+    assert _numbers(_ask(2), acts, _ask(4)) == [2]
+
+
+def test_an_opaque_object_that_the_cell_itself_acts_on_and_reads_is_made_again():
+    """One that it only acts on, such as a logger, stays."""
+    both, acts = "db.add(1)\nout = len(db)", "db.info(1)\nout = 1"
+    assert _numbers(CONNECT, _ask(2, both), _ask(4, both)) == [1, 2]
+    assert _numbers(CONNECT, _ask(2, acts), _ask(4, acts)) == [2]
+
+
+def test_making_an_opaque_object_again_brings_the_result_back():
+    """Then nothing speaks against it."""
+    acts = run(3, "db.reset()", reads={"db": HANDLE})
+    last = replace(_ask(4), writes={"out": NEW})
+    runs = [CONNECT, _ask(2), acts, last]
+    remedy = explain(last, runs[1], runs[1:-1], States(runs)).remedy
+    assert (remedy.commands, remedy.obstacle) == (("%replay 2",), "")
+    remedy = explain(last, runs[1], runs[1:-1], States(runs[1:])).remedy
+    assert (remedy.commands, remedy.obstacle) == (("%replay 2",), "%replay does not put db back")
+
+
 def test_what_that_cell_read_is_made_again_before():
     """The chain may have any length."""
     values = [value(f"{index:02}", "tensor") for index in range(40)]

@@ -9,8 +9,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.unknown import taker_of, unseen
-from ipytorchseed.why.words import first_of
+from ipytorchseed.why.unknown import say_effect, say_use, unseen
 
 _TOLD = 3
 
@@ -37,13 +36,9 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _use(evidence: Evidence, run: Run, name: str) -> str:
-    """Return what a run did with a variable: the calls in its text, if any."""
+    """Return what a run did with a variable: its calls for their effect, or others."""
     calls = evidence.states.written(run).calls
-    called = dict.fromkeys(f"`{call.name}()`" for call in calls if call.root == name and call.name)
-    if called:
-        return f"called {first_of([*called], _TOLD, ' and ')}"
-    taker = taker_of(calls, name)
-    return f"called `{taker}()` with `{name}`" if taker else f"used `{name}`"
+    return say_effect(run, name) or say_use(calls, name) or f"used `{name}`"
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.why.explain import explain
+from ipytorchseed.why.remedy import find_keep
 from tests.render.explanations import States, number, run, value
 
 HANDLE = value("06", "opaque", opaque=True)
@@ -63,6 +65,51 @@ def test_one_that_the_cell_makes_from_itself_may_be_the_cause():
     (cause,) = explain(last, first, [first], States([first, last])).causes
     assert (cause.kind, cause.name) == ("input", "db")
     assert cause.message.startswith("In[2] made `db` again; ")
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("db.plot(1)\nout = len(db.lines)", "calls `db.plot()`"),
+        ("db['x'] = db['x'] * 2\nout = db['x']", "changes `db`"),
+        ("fit(db)\nout = db.score()", "calls `fit()` with `db`"),
+    ],
+)
+def test_one_that_the_cell_alters_and_reads_may_be_the_cause(cell, said):
+    """The cell continues from its earlier run."""
+    told = asked(cell)
+    (cause,) = told.causes
+    assert cause.message.startswith(f"this cell {said} and may continue from its earlier run; ")
+    assert [each.run.id for each in cause.blame] == [2]
+    assert find_keep(told.causes, told.roots, told.run) == ("create `db` in this cell",)
+
+
+@pytest.mark.parametrize(
+    ("cell", "between"),
+    [
+        ("db.info(1)\nout = 1", []),  # such as a logger
+        ("out = db.score()", []),
+        ("db.plot(1)\nout = db.n", [run(3, "db = make()", writes={"db": HANDLE})]),
+    ],
+)
+def test_one_that_the_cell_only_reads_or_only_alters_is_not(cell, between):
+    """Nor one that another cell made again."""
+    assert not any("continue" in cause.message for cause in asked(cell, *between).causes)
+
+
+def test_the_cell_that_alters_it_is_blamed_and_not_one_that_reads_it():
+    """If both alter it, the other one is blamed."""
+    cell = "db.plot(1)\nout = db.n"
+    reads, alters = (run(3, each, reads={"db": HANDLE}) for each in ("print(db.n)", "db.clear()"))
+    assert "this cell calls `db.plot()`" in asked(cell, reads).causes[0].message
+    assert "In[3] called `db.clear()`" in asked(cell, alters).causes[0].message
+
+
+def test_the_cell_itself_is_not_blamed_if_another_cell_called_a_library():
+    """That is a better explanation."""
+    cell = "import zoo\ndb.plot(1)\nout = db.n"
+    (cause,) = asked(cell, run(3, "zoo.use(1)\nx = 1"), packages=("zoo",)).causes
+    assert cause.name == "zoo.use"
 
 
 def test_native_code_is_named():

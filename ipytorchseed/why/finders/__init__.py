@@ -18,7 +18,7 @@ from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.finders.names import find_names, find_own_names, find_replaced_names
 from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
-from ipytorchseed.why.finders.unseen import find_unseen
+from ipytorchseed.why.finders.unseen import find_continued, find_unseen
 
 Finder = Callable[[Evidence], Iterator[Cause | Cleared]]
 
@@ -46,9 +46,11 @@ LAST_RESORT: tuple[Finder, ...] = (
     find_unseen,
     find_places,
     find_effects,
+    find_continued,
 )
 
 # Those that run only if no other cause was found.
 ONLY_ALONE = frozenset({
     find_forms, find_inherited, find_replaced_names, find_unseen, find_places, find_effects,
+    find_continued,
 })  # fmt: skip

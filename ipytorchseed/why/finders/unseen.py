@@ -9,7 +9,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.unknown import say_effect, say_use, unseen
+from ipytorchseed.why.unknown import may_alter, say_effect, say_use, unseen
 
 _TOLD = 3
 
@@ -28,11 +28,36 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
             Blame(run, f"made `{name}` again" if run in bound else _use(evidence, run, name))
             for run in others[-_TOLD:]
         ) or _wrote_behind(evidence, name)
-        if blame:
+        by = {run.cell for run in users if may_alter(run, name, evidence.run.cell)}
+        if blame and (bound or not others or by != {evidence.run.cell}):
             hows = {each.how: [it for it in blame if it.how == each.how] for each in blame}
-            did = "; ".join(f"{evidence.who(by)} {how}" for how, by in hows.items())
-            message = f"{did}; `{name}` cannot be inspected, and no other input changed"
+            did = "; ".join(f"{evidence.who(each)} {how}" for how, each in hows.items())
+            message = f"{did}; {_tail(name)}"
             yield Cause("input", name, message, blame=blame, prevents=not bound)
+
+
+def find_continued(evidence: Evidence) -> Iterator[Cause]:
+    """Find opaque inputs that the cell alters and reads, also in its earlier run."""
+    cell = evidence.run.cell
+    if evidence.two_cells or any(map(is_program, evidence.run.nondeterministic_calls)):
+        return
+    for name in unseen(evidence.against.reads, evidence.run.reads):
+        own = [each for each in evidence.here if each.cell == cell and may_alter(each, name, cell)]
+        if own:
+            verb, _, what = say_effect(own[-1], name).partition(" ")
+            did = f"this cell {_NOW[verb]} {what} and may continue from its earlier run"
+            message = f"{did}; {_tail(name)}"
+            yield Cause(
+                "input", name, message, blame=(Blame(own[-1], f"{verb} {what}"),), prevents=True
+            )
+
+
+# The verbs of ``say_effect`` in the present.
+_NOW = {"called": "calls", "changed": "changes"}
+
+
+def _tail(name: str) -> str:
+    return f"`{name}` cannot be inspected, and no other input changed"
 
 
 def _use(evidence: Evidence, run: Run, name: str) -> str:

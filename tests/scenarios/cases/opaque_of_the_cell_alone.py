@@ -1,11 +1,12 @@
-"""An object of C code was used by the cell alone: it is named as what cannot be inspected.
+"""The cell alters an object of C code that it also reads: it continues from its earlier run.
 
 run: setup q q
 ask: q
 probe: out
 changed: yes
-verdict: unexplained
-says: `root` cannot be inspected
+expect: input root 2
+says: this cell calls `root.append()` and may continue from its earlier run
+back: complete
 """
 # %% setup
 import xml.etree.ElementTree as ET

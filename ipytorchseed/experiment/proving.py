@@ -38,7 +38,7 @@ from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import FOLDER, run_name
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
-from ipytorchseed.why.unknown import unseen
+from ipytorchseed.why.unknown import may_alter, unseen
 
 # Commands that act on more than a cell.
 _COMMANDS = lazy_pattern(
@@ -142,14 +142,19 @@ class Experiments(Mixture):
             }
             wanted &= {*open_, *kept}
             plan = self._plan(replace(self._against, reads=open_))
-        made = {
-            name for it in (*plan.steps[:-1], *self._later.steps[:-1]) for name in it.run.writes
-        }
-        wanted -= alike - made
+        made = {name for step in self._later.steps[:-1] for name in step.run.writes}
+        wanted -= {name for name in alike - made if self._is_altered_since(name)}
+        wanted -= alike - made.union(*(step.run.writes for step in plan.steps[:-1]))
         for trial in [each for each in self.trials if not each.values <= wanted]:
             self.trials.remove(trial)
             self.stays |= dict.fromkeys(trial.causes, "no recorded cell restores it")
         return plan
+
+    def _is_altered_since(self, name: str) -> bool:
+        """Return whether an opaque variable may differ from what the later run found."""
+        users, run = self._present.users(name, None), self._run
+        since = [each for each in users if (each.id or 0) >= (run.id or 0)]
+        return any(may_alter(each, name, run.cell) for each in since)
 
     def _find_obstacle(self) -> str:
         if self._causes and not (self.trials or self._unrepeated):

@@ -544,6 +544,16 @@ def test_an_opaque_object_that_is_not_made_again_is_not_tested(play):
     assert prove(kernel) == {"box": ("may-matter", finding)}
 
 
+def test_an_opaque_object_that_the_later_run_altered_too_is_not_tested(play):
+    """What that run found is gone."""
+    count = "box.add()\nn = len(box.root)"
+    kernel = play(BOX, "box = Box()", count, count)
+    finding = "not tested: no recorded cell restores it"
+    assert prove(kernel) == {"box": ("may-matter", finding)}
+    reply = kernel.run("%replay 4")
+    assert "In[4]'s result again, bit for bit" in reply.displays[-1]["text/plain"]
+
+
 def test_other_causes_are_tested_without_making_opaque_objects_again(play):
     """Cells that used them are no reason to run the cell that made them."""
     slow = "import time\ntime.sleep(2.5)\nbox = Box()"

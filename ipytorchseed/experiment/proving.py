@@ -154,7 +154,7 @@ class Experiments(Mixture):
         """Return whether an opaque variable may differ from what the later run found."""
         users, run = self._present.users(name, None), self._run
         since = [each for each in users if (each.id or 0) >= (run.id or 0)]
-        return any(may_alter(each, name, run.cell) for each in since)
+        return any(may_alter(each, self._present.written(each), name, run.cell) for each in since)
 
     def _find_obstacle(self) -> str:
         if self._causes and not (self.trials or self._unrepeated):

@@ -20,6 +20,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.reads.writers import written_to
+from ipytorchseed.reads.written import Written, written
 from ipytorchseed.rng.distance import is_fresh
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.kept import is_seen, tied
@@ -93,6 +94,10 @@ class RecordedKernel:
     def effects(self, run: Run) -> Effects:
         """Return the effects of a run's code."""
         return self._session.effects_of(run.source)
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell contains."""
+        return written(run.source)
 
     def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
         """Return which open files and connections the code of a run writes to."""

@@ -227,8 +227,12 @@ class _Planner:
 
         It cannot if they did so before the run too.
         """
+        present = self._present
         then, now = (
-            [run for run in self._present.users(name, it) if may_alter(run, name, reader.cell)]
+            any(
+                may_alter(run, present.written(run), name, reader.cell)
+                for run in present.users(name, it)
+            )
             for it in (reader, None)
         )
         makers = self._makers(name, reader) if now and not then else []

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.written import Written
 
 
 class Present(Protocol):
@@ -27,6 +28,9 @@ class Present(Protocol):
 
     def effects(self, run: Run) -> Effects:
         """Return the effects of the code of a run."""
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell contains."""
 
     def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
         """Return the open files and connections that the code of a run writes to."""

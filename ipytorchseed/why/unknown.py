@@ -10,7 +10,7 @@ from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import programs_of, say_programs
-from ipytorchseed.reads.written import Call, written
+from ipytorchseed.reads.written import Call, Written
 from ipytorchseed.why.changes import UNSEEN, find_changes, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
@@ -98,12 +98,17 @@ def say_use(calls: Sequence[Call], name: str) -> str:
     return f"called `{taker}()` with `{name}`" if taker else ""
 
 
-def say_effect(run: Run, name: str) -> str:
+def say_effect(run: Run, text: Written, name: str) -> str:
     """Return what a cell does with a variable for the effect on its object; or "".
 
     It sets an attribute or item, or makes a call and does not use or show the result.
+
+    Args:
+        run: A run of the cell.
+        text: What its text contains.
+        name: The variable.
     """
-    text, result = written(run.source), run.outputs.result
+    result = run.outputs.result
     shows = result is not None and not hides(result)
     calls = [
         call
@@ -113,18 +118,19 @@ def say_effect(run: Run, name: str) -> str:
     return say_use(calls, name) or (f"changed `{name}`" if name in text.altered else "")
 
 
-def may_alter(run: Run, name: str, reader: str) -> bool:
+def may_alter(run: Run, text: Written, name: str, reader: str) -> bool:
     """Return whether a run may have altered an object for a cell that reads it.
 
     The cell itself may if it also uses the object: one that it only acts on may be a logger.
 
     Args:
         run: The run.
+        text: What its text contains.
         name: The object's name.
         reader: The cell that reads it.
     """
-    is_used = run.cell != reader or name in written(run.source).used
-    return is_used and bool(say_effect(run, name))
+    is_used = run.cell != reader or name in text.used
+    return is_used and bool(say_effect(run, text, name))
 
 
 def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:

@@ -18,6 +18,7 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
     """Find opaque inputs and the runs of other cells that used them."""
     if any(map(is_program, evidence.run.nondeterministic_calls)):
         return
+    written = evidence.states.written
     for name in unseen(evidence.against.reads, evidence.run.reads):
         users = [run for run in evidence.here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]
@@ -28,7 +29,7 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
             Blame(run, f"made `{name}` again" if run in bound else _use(evidence, run, name))
             for run in others[-_TOLD:]
         ) or _wrote_behind(evidence, name)
-        by = {run.cell for run in users if may_alter(run, name, evidence.run.cell)}
+        by = {run.cell for run in users if may_alter(run, written(run), name, evidence.run.cell)}
         if blame and (bound or not others or by != {evidence.run.cell}):
             hows = {each.how: [it for it in blame if it.how == each.how] for each in blame}
             did = "; ".join(f"{evidence.who(each)} {how}" for how, each in hows.items())
@@ -38,13 +39,17 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
 
 def find_continued(evidence: Evidence) -> Iterator[Cause]:
     """Find opaque inputs that the cell alters and reads, also in its earlier run."""
-    cell = evidence.run.cell
+    cell, written = evidence.run.cell, evidence.states.written
     if evidence.two_cells or any(map(is_program, evidence.run.nondeterministic_calls)):
         return
     for name in unseen(evidence.against.reads, evidence.run.reads):
-        own = [each for each in evidence.here if each.cell == cell and may_alter(each, name, cell)]
+        own = [
+            each
+            for each in evidence.here
+            if each.cell == cell and may_alter(each, written(each), name, cell)
+        ]
         if own:
-            verb, _, what = say_effect(own[-1], name).partition(" ")
+            verb, _, what = say_effect(own[-1], written(own[-1]), name).partition(" ")
             did = f"this cell {_NOW[verb]} {what} and may continue from its earlier run"
             message = f"{did}; {_tail(name)}"
             yield Cause(
@@ -62,8 +67,8 @@ def _tail(name: str) -> str:
 
 def _use(evidence: Evidence, run: Run, name: str) -> str:
     """Return what a run did with a variable: its calls for their effect, or others."""
-    calls = evidence.states.written(run).calls
-    return say_effect(run, name) or say_use(calls, name) or f"used `{name}`"
+    text = evidence.states.written(run)
+    return say_effect(run, text, name) or say_use(text.calls, name) or f"used `{name}`"
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:

@@ -24,6 +24,7 @@ from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.generators import FoundGenerator
 from ipytorchseed.rng.source import Source, put_all
 from ipytorchseed.rng.table import import_lazy, sources
+from ipytorchseed.session.settings import CHANGED
 from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.plan import Step
 
@@ -146,13 +147,14 @@ def _put_flags_back(settings: Mapping[str, Any]) -> None:
 
 
 def _put_environment_back(run: Run) -> None:
-    """Set the environment variables that a cell reads to their values at its run."""
+    """Set the environment variables that a cell may read to their values at its run."""
     begun = {flag.name for flag in FLAGS}  # read by libraries at their start
     words = {*re.findall(r"\w+", run.source)}
     named = {name for name in os.environ if name in words and name.isupper()}
-    asked = {name for name in run.settings if name.isupper()}
+    then = {**CHANGED, **run.settings}
+    asked = {name for name in then if name.isupper()}
     for name in {*(named if words & {"environ", "getenv"} else ()), *asked} - begun:
-        value = run.settings.get(name)
+        value = then.get(name)
         set_variable(name, None if value is None else str(value))
 
 

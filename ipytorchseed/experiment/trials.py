@@ -12,6 +12,7 @@ from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.experiment.parts import Path
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.ledger.records import Run
+from ipytorchseed.session.settings import CHANGED
 from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.experiments import Result
@@ -145,7 +146,7 @@ def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
     """
     unset = dict.fromkeys(name for name in against.settings if name.isupper())
     known = {name for name in trial.settings if name in against.settings or name.isupper()}
-    then = {name: against.settings.get(name) for name in known}
+    then = {name: against.settings.get(name, CHANGED.get(name)) for name in known}
     states = {n: digest for n, digest in against.before.items() if n in trial.states}
     return replace(
         run,

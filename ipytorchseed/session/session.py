@@ -372,7 +372,7 @@ class Session:
             generators={
                 name: look.type for name, look in {**pending.generators, **generators}.items()
             },
-            settings=self._settings.learned(pending.settings),
+            settings=self._settings.learned(pending.settings, dependencies.actions),
             missing=tuple(sorted(self._users(dependencies.missing))),
             writes=writes,
             in_place=tuple(sorted(writes.keys() - bound)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.determinism import environment
@@ -18,11 +18,18 @@ from ipytorchseed.rng.torch_random import has_torch
 # An environment variable in a shell command.
 _OF_SHELL = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
 
+# Environment variables whose values are not recorded.
+_PRIVATE = lazy_pattern(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL")
+
+# Environment variables that cells of this process changed, with their values before that.
+CHANGED: dict[str, str | None] = {}
+
 
 class Settings:
     """Reads the settings of a run, and caches versions and hardware."""
 
     def __init__(self) -> None:
+        self._environ: dict[str, str] = {}
         self._last: dict[str, Any] = {}
         self._facts: dict[str, Any] = {}
         self._known_with: tuple[bool, ...] = ()
@@ -32,6 +39,8 @@ class Settings:
     ) -> dict[str, Any]:
         """Return all settings by name, as JSON values. Nothing is imported or started.
 
+        Environment variables that cells changed are included.
+
         Args:
             source: The cell's text. Environment variables that it names are included.
             packages: Packages that its code uses, whose settings are included.
@@ -40,7 +49,9 @@ class Settings:
         Returns:
             The same object as last time if nothing changed.
         """
-        now = {**self._read(), **read_libraries(packages)}
+        self._environ = environ = dict(os.environ)
+        changed = {name: environ.get(name) for name in CHANGED}
+        now = {**changed, **self._read(), **read_libraries(packages)}
         if "environ" in source or "getenv" in source:
             now |= {name: os.environ[name] for name in os.environ if name in source}
         asked = {*variables, *(_OF_SHELL.findall(source) if "$" in source else ())}
@@ -49,14 +60,22 @@ class Settings:
             self._last = now
         return self._last
 
-    def learned(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    def learned(self, settings: Mapping[str, Any], actions: Iterable[str]) -> Mapping[str, Any]:
         """Return a run's settings, with those that became known meanwhile.
 
-        A run that imports torch makes its version and its flags known.
+        A run that imports torch makes its version and its flags known, and one that changes an
+        environment variable makes its earlier value known.
 
         Args:
             settings: What ``read`` returned when the run began.
+            actions: What the run did. Variables that only a library sets are ignored.
         """
+        if any("env" in action for action in actions):
+            then, now = self._environ, os.environ
+            moved = {n: then.get(n) for n in {*then, *now} if then.get(n) != now.get(n)}
+            moved = {n: was for n, was in moved.items() if n.isupper() and not _PRIVATE.search(n)}
+            CHANGED.update(moved | CHANGED)
+            settings = {**moved, **settings}
         before = self._facts
         facts = self.facts()
         if facts is before:

@@ -19,7 +19,7 @@ _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 # The rank of Python's stream if only a library draws from it, which most do for names and ids.
 _INCIDENTAL = 6
 
-# The rank of a library's setting that another cell changed: few cells do that.
+# The rank of an environment variable or library setting that another cell changed: few do that.
 _SET = 2
 
 # Orders within a rank: streams from which the cell's own code may draw come before settings, and
@@ -62,8 +62,9 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
 
 
 def _is_chosen(cause: Cause) -> bool:
-    """Return whether a cause is a setting of a library that a cell changed."""
-    return cause.kind == "flag" and cause.name in BY_NAME and bool(cause.blame)
+    """Return whether a cell changed it: a library's setting or a variable."""
+    chosen = cause.kind == "environment" or (cause.kind == "flag" and cause.name in BY_NAME)
+    return chosen and bool(cause.blame)
 
 
 def _within(evidence: Evidence, cause: Cause) -> int:

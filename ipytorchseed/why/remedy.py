@@ -12,6 +12,7 @@ from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import Evidence, run_word
 from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
+from ipytorchseed.why.finders.settings import is_secret
 from ipytorchseed.why.plan import make_plan
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides, unseen
@@ -77,7 +78,7 @@ def _obstacle(evidence: Evidence, cause: Cause) -> str:
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},
         "flag": cause.name in BY_NAME
         and not BY_NAME[cause.name].can_be(against.settings.get(cause.name)),
-        "environment": not any(cause.name in each for each in against.actions),
+        "environment": not is_secret(cause.name),
         "file": not cause.fix and cause.name not in {file.path for file in against.files},
     }
     return f"%replay does not put {cause.name} back" if stays.get(cause.kind) else ""

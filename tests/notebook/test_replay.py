@@ -305,6 +305,22 @@ def test_a_variable_that_a_helper_asks_for_is_as_then(new_kernel):
     assert new_kernel.value("os.environ['SCALE']") == "5"
 
 
+def test_a_variable_is_as_it_was_before_a_cell_changed_it(new_kernel):
+    """The cell does not name it, and no earlier cell had changed it."""
+    new_kernel.run("import os, shutil")
+    use = "wide = shutil.get_terminal_size().columns"
+    new_kernel.run(use, "use")
+    before = new_kernel.value("wide")
+    new_kernel.run("os.environ['COLUMNS'] = '500'")
+    new_kernel.run(use, "use")
+    assert new_kernel.value("wide") == 500
+    (cause,) = json.loads(new_kernel.run("%why --json").stdout)["causes"]
+    assert (cause["name"], cause["proof"]) == ("COLUMNS", "proved")
+    assert cause["message"].startswith("In[4] changed the environment variable `COLUMNS`:")
+    assert "✓" in said(new_kernel.run("%replay 3"))
+    assert new_kernel.value("wide") == before
+
+
 def test_a_name_that_the_run_did_not_find_is_not_made(new_kernel):
     """No cell runs for it."""
     new_kernel.run("flag = 1")

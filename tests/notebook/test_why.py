@@ -51,16 +51,17 @@ def test_before_any_run(kernel):
     assert "no run is recorded yet; run a cell, run it again" in said(kernel.run("%why"))
 
 
-def test_what_a_replay_does_not_put_back_is_named(kernel):
-    """It is named once, since the cause already includes it."""
+def test_a_variable_of_the_environment_is_named_once_and_put_back(kernel):
+    """A replay restores it, although only a helper names it."""
     begin(kernel)
     kernel.run("import os\nos.environ['SIZE'] = '2'\ndef size(): return int(os.environ['SIZE'])")
     kernel.run("n = size() * 3", "use")
     kernel.run("os.environ['SIZE'] = '4'")
     kernel.run("n = size() * 3", "use")
     told = said(kernel.run("%why"))
-    assert "To get the earlier result back, if possible (%replay does not put SIZE back):" in told
+    assert "To get the earlier result back: %replay 4" in told
     assert told.count("the environment variable `SIZE`: 2 → 4") == 1
+    assert "✓" in said(kernel.run("%replay 4"))
 
 
 def test_a_mistyped_variable_or_cell_is_met_with_the_nearest(drawn):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import read_libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import FLAGS
+from ipytorchseed.session import settings as session_settings
 from ipytorchseed.session.settings import Settings
 from tests.determinism.settings import CHANGES, change, lines, scratch
 
@@ -73,3 +75,18 @@ def test_an_environment_of_another_kind_is_read_by_name(monkeypatch):
     settings.read("")
     monkeypatch.setattr(os, "environ", {**os.environ, "MKL_CBWR": "AVX2"})
     assert settings.read("")["MKL_CBWR"] == "AVX2"
+
+
+def test_a_variable_that_a_cell_changes_is_recorded_from_then_on(notebook, monkeypatch):
+    """Its first record has the earlier value. What only libraries set is ignored."""
+    monkeypatch.setattr(session_settings, "CHANGED", {})
+    for name, value in (("DEPTH", "1"), ("API_TOKEN", "1"), ("OF_LIBRARY", "1")):
+        monkeypatch.setenv(name, value)
+    notebook.names["os"] = os
+    texts = ("y = sum([1])", "os.environ['DEPTH'] = os.environ['API_TOKEN'] = '2'", "y = sum([1])")
+    runs = [notebook.run(text) for text in (*texts, "del os.environ['DEPTH']", "y = sum([2])")]
+    assert [run.settings.get("DEPTH", "?") for run in runs] == ["?", "1", "2", "2", None]
+    assert not any("API_TOKEN" in run.settings for run in (runs[0], *runs[2:]))
+    notebook.names["configure"] = partial(os.environ.update, OF_LIBRARY="2")
+    notebook.run("configure()")
+    assert "OF_LIBRARY" not in notebook.run("y = sum([1])").settings

@@ -423,7 +423,8 @@ def test_an_opaque_input_is_an_obstacle_if_another_cell_used_it():
     [
         ("operation", "aten::index_put_", "aten::index_put_ does not repeat"),
         ("entropy", "os.urandom", "`os.urandom()` is different every time"),
-        ("environment", "SCALE", "%replay does not put SCALE back"),
+        ("environment", "numpy", "%replay does not put numpy back"),
+        ("environment", "SCALE", ""),
         ("file", "/data/people.csv", "%replay does not put /data/people.csv back"),
         ("input", "x", ""),
     ],

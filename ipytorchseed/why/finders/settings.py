@@ -35,9 +35,9 @@ def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the settings that differ and can affect the cell."""
     before, after = dict(evidence.against.settings), dict(evidence.run.settings)
     for name in before.keys() ^ after.keys():
-        if is_secret(name):  # one that the cell names, set in one of the two kernels only
-            before.setdefault(name, None)
-            after.setdefault(name, None)
+        if is_secret(name):
+            before.setdefault(name, _value_at_start(evidence, evidence.against, name))
+            after.setdefault(name, _value_at_start(evidence, evidence.run, name))
     moved = {
         name
         for name in before.keys() & after.keys()
@@ -48,7 +48,8 @@ def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
     }
     for name in sorted(moved):
         kind = "flag" if name.startswith("torch.") else "environment"
-        reason = "" if is_secret(name) else _harmless(evidence, name, moved)
+        unread = "the cell uses no library" if _uses_none(evidence) else ""
+        reason = unread if is_secret(name) else _harmless(evidence, name, moved)
         if reason:
             yield Cleared(kind, name, reason)
         else:
@@ -61,6 +62,21 @@ def is_secret(name: str) -> bool:
     Receipts leave out its value.
     """
     return name.isupper() and name not in _WATCHED
+
+
+def _value_at_start(evidence: Evidence, run: Run, name: str) -> Any:  # noqa: ANN401 -- a JSON value
+    """Return the first value of a variable that a run does not record."""
+    compared = {each.id for each in evidence.both}
+    known = [it for it in evidence.latest if name in it.settings and it.id not in compared]
+    here = [each for each in known if each.kernel == run.kernel] or known
+    return here[-1].settings[name] if here and not evidence.elsewhere else None
+
+
+def _uses_none(evidence: Evidence) -> bool:
+    """Return whether nothing in the cell can read an environment variable."""
+    used = any(run.packages or run.nondeterministic_calls for run in evidence.both)
+    kinds = {value.kind for value in evidence.run.reads.values()}
+    return not used and kinds.isdisjoint({"class", "function", "module"})
 
 
 def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
@@ -103,12 +119,13 @@ def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) ->
 
 
 def _setters(evidence: Evidence, name: str) -> list[Run]:
-    """Find the run whose text sets an environment variable."""
+    """Find the run of another cell that set an environment variable."""
     if name in _WATCHED or not evidence.same_kernel:
         return []
     word = re.compile(rf"\b{re.escape(name)}\b")
-    found = [run for run in evidence.history if run.cell != evidence.run.cell and does(run, word)]
-    return found[-1:]
+    found = [run for run in evidence.history if does(run, word)][-1:]
+    found = found or (find_setter(evidence, name) if name in evidence.run.settings else [])
+    return [run for run in found if run.cell != evidence.run.cell]
 
 
 def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value

@@ -98,7 +98,8 @@ def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial
 
 def _trial_of_source(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
     if name not in against.before or name not in run.before:
-        return "its earlier state was not recorded"
+        seen = name in {**against.after, **run.before}
+        return "its earlier state was not recorded" if seen else "its state cannot be read"
     known = against.before[name] in kept
     return Trial(states=frozenset({name})) if known else "its earlier state is no longer kept"
 

@@ -83,6 +83,14 @@ class RecordedKernel:
         """Return the current settings, versions and hardware that affect a run's code."""
         return self._settings.read(run.source, run.packages)
 
+    def latest(self, run: Run) -> list[Run]:  # noqa: ARG002 -- as ``Present``
+        """Return the latest runs, the newest first."""
+        return self._latest
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell writes out."""
+        return written(run.source)
+
     def last(self, name: str) -> Fingerprint | None:
         """Return the fingerprint of a variable's current value; None if unknown."""
         return self._values.get(name)

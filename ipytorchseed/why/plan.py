@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from msgspec import Struct
 
+from ipytorchseed.determinism.library_calls import Call, known_calls
 from ipytorchseed.fingerprint.value import DATABASE, PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
@@ -14,12 +15,16 @@ from ipytorchseed.reads.entropy import CLOCKS, ENTROPY, MEMORY, STANDS, is_progr
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import reloads, run_phrase, run_word
+from ipytorchseed.why.finders.calls import causes_of, seeding_runs, title_of
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides, may_alter
 from ipytorchseed.why.words import first_of
 
 # The most cells that are tried.
 _MAX_TRIES = 300
+
+# The most cells that run again to seed a stream and to draw from it.
+_MOST_DRAWN = 10
 
 # Kinds of values that a record holds completely.
 _PLAIN = frozenset({"bool", "float", "int"})
@@ -69,7 +74,8 @@ def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     Args:
         target: The run whose result is wanted.
         present: This kernel, and earlier runs.
-        writes: Whether cells that write a file may run again to restore it.
+        writes: Whether cells that write a file, or seed a stream that cannot be read, may run again
+            to restore it.
     """
     return _Planner(target, present, writes=writes).plan()
 
@@ -110,6 +116,7 @@ class _Planner:
         self._under_way: set[int | None] = set()
         self._tries = _MAX_TRIES
         self._blocked = ""
+        self._is_seeding = False
         self._then = f"then %replay {run_word(target, present.kernel)}"
 
     def plan(self) -> Plan:
@@ -127,6 +134,20 @@ class _Planner:
         ]
         return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
 
+    def _seed_streams(self, reader: Run) -> None:
+        """Run the cells again that seeded and drew from streams that cannot be read."""
+        self._is_seeding, blocked, self._blocked = True, self._blocked, ""
+        for row in self._unreadable(reader):
+            runs = seeding_runs(self._present, reader, row)
+            if len(runs) <= _MOST_DRAWN and not all(map(self._try, runs)) and self._blocked:
+                self._doubts[self._blocked] = None
+        self._is_seeding, self._blocked = False, blocked
+
+    def _unreadable(self, run: Run) -> Iterator[Call]:
+        """Return the rows of streams that cannot be read and that a run draws from."""
+        rows = (row for row in known_calls().calls if row.setter and row.package in run.packages)
+        return (row for row in rows if any(causes_of(self._present, run, row)))
+
     def _name(self, run: Run) -> str:
         return run_phrase(run, self._present.kernel)
 
@@ -140,6 +161,8 @@ class _Planner:
     def _prepare(self, reader: Run) -> bool:
         """Restore the inputs of a run; return whether there is a way."""
         self._under_way.add(reader.id)
+        if self._writes and not self._is_seeding:
+            self._seed_streams(reader)
         try:
             if not self._prepare_files(reader):
                 return False
@@ -313,6 +336,9 @@ class _Planner:
         entropy = [name for name in asked if not is_program(name)]
         if _seeds_only(maker, entropy):  # their states are restored
             entropy = []
+        for row in self._unreadable(maker):
+            if not (self._writes and seeding_runs(self._present, maker, row)):
+                entropy.append(f"for numbers of {title_of(row.package)}")
         asks = f"{self._name(maker)} has to run again, and asks {entropy[0]}" if entropy else ""
         refusal = asks or self._refusal(maker)
         return not refusal or self._block(refusal)

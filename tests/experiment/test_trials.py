@@ -95,6 +95,7 @@ KEPT = {
         "file", "/there/a.csv", {"settings": HERE, "files": (FileRead("/there/a.csv", 1, 1, "d"),)},
         {"settings": THERE}, "its earlier content is not kept",
     ),
+    "source that cannot be read": ("rng", "cv2", {}, {}, "its state cannot be read"),
     "input that was not recorded": (
         "input", "x", {}, {"reads": {"x": Y}}, "its earlier value was not recorded",
     ),

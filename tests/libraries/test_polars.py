@@ -52,3 +52,22 @@ def test_an_equal_name_of_another_library_is_not_accused(notebook):
     answer = book.why()
     assert [each["name"] for each in answer["causes"]] == ["python"]
     assert "polars" not in str(answer["cleared"])
+
+
+def test_the_cell_that_seeds_its_stream_is_named_and_run_again(notebook):
+    """The seed was edited; a replay seeds as before."""
+    book = notebook("polars")
+    book.run(FRAME)
+    asked = 'rows = frame.sample(5)["value"].to_list()\nrows'
+    shown = []
+    for seed in (1, 2):
+        book.run(f"pl.set_random_seed({seed})", "seed")
+        shown.append(book.run(asked, "asked"))
+    assert shown[0] != shown[1]
+    answer = book.why()
+    edit = "`pl.set_random_seed(1)` → `pl.set_random_seed(2)`"
+    assert [each["message"] for each in answer["causes"]] == [
+        f"In[5] seeded Polars with other arguments: {edit}"
+    ]
+    book.run(answer["back"])
+    assert str(book.kernel.value("rows")) == shown[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.calls import find_calls
+from ipytorchseed.why.finders.calls import find_calls, find_streams
 from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.effects import find_effects
 from ipytorchseed.why.finders.entropy import find_entropy, find_places
@@ -29,6 +29,7 @@ FINDERS: tuple[Finder, ...] = (
     find_names,
     find_files,
     find_rng,
+    find_streams,
     find_settings,
 )
 

@@ -5,14 +5,30 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import takewhile
+from typing import Any, Protocol
 
 from ipytorchseed.determinism.library_calls import Call as Row
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.written import UNKNOWN, Call, Variable
-from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Cause, Cleared, unless_others
+from ipytorchseed.reads.written import UNKNOWN, Call, Variable, Written
+from ipytorchseed.why.edits import say_edit
+from ipytorchseed.why.evidence import Evidence, differ
+from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
+from ipytorchseed.why.words import first_of
+
+# How many runs or values a message names.
+_TOLD = 3
+
+
+class Texts(Protocol):
+    """Looks up runs and what their texts call."""
+
+    def latest(self, run: Run) -> Sequence[Run]:
+        """Return the latest runs of a run's notebook, the newest first."""
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell writes out."""
 
 
 def find_calls(evidence: Evidence) -> Iterator[Cleared]:
@@ -22,18 +38,97 @@ def find_calls(evidence: Evidence) -> Iterator[Cleared]:
     """
     if evidence.two_cells or not evidence.changed:
         return
-    known = [row for row in known_calls().calls if not row.observed]
-    rows = [row for row in known if evidence.uses(row.package)]
-    runs = cells_used(evidence) if rows else []
-    for row in rows:
-        seeds = (action for run in runs for action in run.actions if row.setter in action)
-        if row.setter and (evidence.run.seeds or any(seeds)):
+    for row in known_calls().calls:
+        if evidence.uses(row.package) and not (row.setter and find_stream(evidence, row)):
+            for cause in causes_of(evidence.states, evidence.run, row):
+                yield unless_others(cause, is_tested=True)
+
+
+def find_streams(evidence: Evidence) -> Iterator[Cause]:
+    """Find streams that cannot be read and that other cells moved."""
+    for row in known_calls().calls:
+        if row.setter and evidence.changed and evidence.uses(row.package):
+            cause = find_stream(evidence, row)
+            if cause is not None:
+                yield cause
+
+
+def find_stream(evidence: Evidence, row: Row) -> Cause | None:
+    """Return what other runs did to the stream of a row, if both draw from it."""
+    draws, chains = list[Cause | None](), list[list[Run]]()
+    for run in evidence.both:
+        draws.append(next(causes_of(evidence.states, run, row), None))
+        chains.append(seeding_runs(evidence.states, run, row))
+    if None in draws or not any(chains) or evidence.two_cells or evidence.elsewhere:
+        return None
+    (then, now), title, against = chains, title_of(row.package), evidence.name(evidence.against)
+    blame = now[:1] or then[:1]
+    message = f"{evidence.name(blame[0])} seeded {title}"
+    if not then:
+        message += f"; no recorded cell had done so before {against}"
+    elif not now:
+        message += "; since the restart, no recorded cell did"
+    elif edit := _say_seeding(then[0], now[0], row):
+        message += f" with other arguments: {edit}"
+    else:
+        codes = zip(*([run.code for run in chain[1:]] for chain in chains), strict=False)
+        start = 1 + len([*takewhile(lambda pair: pair[0] == pair[1], codes)])
+        blame = now[start:] or then[start:]
+        if not blame:
+            return None
+        reader = "this cell" if now[start:] else f"{against}, and not since"
+        who = first_of([*dict.fromkeys(map(evidence.name, blame))], _TOLD)
+        message = f"{who} drew from the random stream of {title} between the seed and {reader}"
+    blamed = tuple(Blame(run, "moved it") for run in blame)
+    keep = draws[1].fix if draws[1] else ""
+    return Cause("rng", row.package, message, keep=keep, blame=blamed, prevents=not then)
+
+
+def title_of(package: str) -> str:
+    """Return the usual name of a package."""
+    return known_calls().native.get(package, package)
+
+
+def _say_seeding(before: Run, after: Run, row: Row) -> str:
+    """Return how the arguments of two calls that seed differ; "" if they do not."""
+    seeds = re.compile(rf"{re.escape(row.setter)}|%seed")
+    texts = ["\n".join(filter(seeds.search, it.source.splitlines())) for it in (before, after)]
+    if all(texts) and texts[0].split() != texts[1].split():
+        return say_edit(*texts)[0]
+    names = before.reads.keys() & after.reads.keys() & {*re.findall(r"\w+", texts[1])}
+    values = {name: (before.reads[name], after.reads[name]) for name in sorted(names)}
+    moved = [f"`{n}` {a.summary} → {b.summary}" for n, (a, b) in values.items() if differ(a, b)]
+    return first_of(moved, _TOLD) if moved else ""
+
+
+def seeding_runs(states: Texts, run: Run, row: Row) -> list[Run]:
+    """Return the last run that seeded a stream before a run, and who drew since."""
+    found = list[Run]()
+    for each in states.latest(run):
+        if each.kernel != run.kernel or (each.id or 0) >= (run.id or 0):
             continue
-        for name in row.names:
-            call = next(_calls(evidence, row, name, runs), None)
-            if call is None:
-                continue
-            yield unless_others(_cause(row, name, call), is_tested=True)
+        if _seeds(each, row):
+            return [each, *found[::-1]]
+        if row.package in each.packages and any(causes_of(states, each, row)):
+            found.append(each)
+    return []
+
+
+def _seeds(run: Run, row: Row) -> bool:
+    """Return whether a run seeds the stream of a row."""
+    calls = row.package in run.packages and any(row.setter in action for action in run.actions)
+    return bool(run.seeds) or calls
+
+
+def causes_of(states: Texts, run: Run, row: Row) -> Iterator[Cause]:
+    """Yield the nondeterministic calls of a row in a run and its functions."""
+    runs = cells_used(states, run)
+    if row.observed or (row.setter and any(_seeds(each, row) for each in runs)):
+        return
+    for name in row.names:
+        call = next(_calls(states, run, row, name, runs), None)
+        if call is not None:
+            yield _cause(row, name, call)
 
 
 def find_seeder(evidence: Evidence, asked: str) -> Cause | None:
@@ -63,53 +158,50 @@ def _cause(row: Row, name: str, call: Call) -> Cause:
     return Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
 
 
-def cells_used(evidence: Evidence) -> list[Run]:
-    """Return the run, and the runs that defined functions and classes that it uses."""
-    reads = evidence.run.reads.items()
+def cells_used(states: Texts, run: Run) -> list[Run]:
+    """Return a run, and the runs that defined functions and classes that it uses."""
+    reads = run.reads.items()
     functions = {name for name, value in reads if value.kind in ("function", "class")}
-    makers = [run for run in evidence.latest if functions & run.writes.keys()]
-    return [evidence.run, *makers]
+    return [run, *(each for each in states.latest(run) if functions & each.writes.keys())]
 
 
-def _calls(evidence: Evidence, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
+def _calls(states: Texts, user: Run, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
     """Yield the nondeterministic calls of a row, and those of cells that set inputs."""
     tail = name.rpartition(".")[2]
-    found = [call for run in runs for call in evidence.states.written(run).calls]
+    found = [call for run in runs for call in states.written(run).calls]
     if name[0].isupper() and not row.on:  # an object that the cell uses
-        for run in evidence.latest:
-            made = evidence.run.reads.keys() & run.writes.keys() - run.in_place
-            found += [call for call in evidence.states.written(run).calls if made & call.made]
+        for run in states.latest(user):
+            made = user.reads.keys() & run.writes.keys() - run.in_place
+            found += [call for call in states.written(run).calls if made & call.made]
     for call in (call for call in found if call.tail == tail):
         given = call.given
-        if given is not None and _is_of(evidence, row, call):
-            values = {name: _value(evidence, value) for name, value in given.items()}
+        if given is not None and _is_of(states, user, row, call):
+            values = {name: _value(user, value) for name, value in given.items()}
             if row.varies(values):
                 yield call
 
 
-def _is_of(evidence: Evidence, row: Row, call: Call) -> bool:
+def _is_of(states: Texts, user: Run, row: Row, call: Call) -> bool:
     """Return whether a call is one of the row's library, as far as we know."""
     root = call.root
-    runs = [evidence.run, *evidence.latest]
-    package = next(
-        filter(None, (evidence.states.written(run).imports.get(root) for run in runs)), ""
-    )
+    imports = (states.written(run).imports.get(root) for run in [user, *states.latest(user)])
+    package = next(filter(None, imports), "")
     if package or root in sys.stdlib_module_names:
         return package == row.package
-    value = evidence.run.reads.get(root) or evidence.run.writes.get(root)
+    value = user.reads.get(root) or user.writes.get(root)
     if not row.on or value is None:
         return value is None
     return not {*row.on}.isdisjoint(re.findall(r"\w+", value.summary))
 
 
-def _value(evidence: Evidence, value: Any) -> Any:  # noqa: ANN401 -- any constant
+def _value(user: Run, value: Any) -> Any:  # noqa: ANN401 -- any constant
     """Return the value of an argument.
 
     If it is a variable, the value is known only for integers and None.
     """
     if not isinstance(value, Variable):
         return value
-    held = evidence.run.reads.get(value.name)
+    held = user.reads.get(value.name)
     if held is None:
         return UNKNOWN
     number = held.series[0] if held.series and len(held.series) == 1 else None

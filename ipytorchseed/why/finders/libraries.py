@@ -57,7 +57,9 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 def _catches(evidence: Evidence) -> bool:
     """Return whether the cell, or a function that it calls, catches errors."""
-    return any(evidence.states.written(run).catches for run in cells_used(evidence))
+    return any(
+        evidence.states.written(run).catches for run in cells_used(evidence.states, evidence.run)
+    )
 
 
 def _shows_other_text(evidence: Evidence) -> bool:

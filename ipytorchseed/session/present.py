@@ -87,10 +87,6 @@ class RecordedKernel:
         """Return the latest runs, the newest first."""
         return self._latest
 
-    def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell writes out."""
-        return written(run.source)
-
     def last(self, name: str) -> Fingerprint | None:
         """Return the fingerprint of a variable's current value; None if unknown."""
         return self._values.get(name)

@@ -23,9 +23,6 @@ class Present(Protocol):
     def latest(self, run: Run) -> Sequence[Run]:
         """Return the latest runs, the newest first."""
 
-    def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell writes out."""
-
     def last(self, name: str) -> Fingerprint | None:
         """Return the fingerprint of a variable's present value, or None without one."""
 

@@ -127,7 +127,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
     ]
     if carried:
         found.append(f"create {listed(carried)} in this cell")
-    found += [cause.keep for cause in causes if cause.keep]
+    found += [_in_words(cause.keep) for cause in causes if cause.keep]
     return tuple(dict.fromkeys(found))
 
 

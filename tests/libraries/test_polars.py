@@ -67,7 +67,7 @@ def test_the_cell_that_seeds_its_stream_is_named_and_run_again(notebook):
     answer = book.why()
     edit = "`pl.set_random_seed(1)` → `pl.set_random_seed(2)`"
     assert [each["message"] for each in answer["causes"]] == [
-        f"In[5] seeded Polars with other arguments: {edit}"
+        f"In[5] seeded Polars, and was edited: {edit}"
     ]
     book.run(answer["back"])
     assert str(book.kernel.value("rows")) == shown[0]

@@ -68,8 +68,8 @@ def find_stream(evidence: Evidence, row: Row) -> Cause | None:
         message += f"; no recorded cell had done so before {against}"
     elif not now:
         message += "; since the restart, no recorded cell did"
-    elif edit := _say_seeding(then[0], now[0], row):
-        message += f" with other arguments: {edit}"
+    elif how := _say_seeding(evidence.states, then[0], now[0]):
+        message += how
     else:
         codes = zip(*([run.code for run in chain[1:]] for chain in chains), strict=False)
         start = 1 + len([*takewhile(lambda pair: pair[0] == pair[1], codes)])
@@ -89,16 +89,14 @@ def title_of(package: str) -> str:
     return known_calls().native.get(package, package)
 
 
-def _say_seeding(before: Run, after: Run, row: Row) -> str:
-    """Return how the arguments of two calls that seed differ; "" if they do not."""
-    seeds = re.compile(rf"{re.escape(row.setter)}|%seed")
-    texts = ["\n".join(filter(seeds.search, it.source.splitlines())) for it in (before, after)]
-    if all(texts) and texts[0].split() != texts[1].split():
-        return say_edit(*texts)[0]
-    names = before.reads.keys() & after.reads.keys() & {*re.findall(r"\w+", texts[1])}
+def _say_seeding(states: Texts, before: Run, after: Run) -> str:
+    """Return how two runs that seed differ: in their texts or inputs; "" if they do not."""
+    if before.code != after.code:
+        return f", and was edited: {say_edit(before.source, after.source)[0]}"
+    names = before.reads.keys() & after.reads.keys() & states.written(after).names
     values = {name: (before.reads[name], after.reads[name]) for name in sorted(names)}
     moved = [f"`{n}` {a.summary} → {b.summary}" for n, (a, b) in values.items() if differ(a, b)]
-    return first_of(moved, _TOLD) if moved else ""
+    return f" with other values: {first_of(moved, _TOLD)}" if moved else ""
 
 
 def seeding_runs(states: Texts, run: Run, row: Row) -> list[Run]:

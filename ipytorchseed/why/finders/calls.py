@@ -90,7 +90,7 @@ def title_of(package: str) -> str:
 
 
 def _say_seeding(states: Texts, before: Run, after: Run) -> str:
-    """Return how two runs that seed differ: in their texts or inputs; "" if they do not."""
+    """Return how two runs that seed differ, in their texts or inputs; or ""."""
     if before.code != after.code:
         return f", and was edited: {say_edit(before.source, after.source)[0]}"
     names = before.reads.keys() & after.reads.keys() & states.written(after).names

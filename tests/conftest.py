@@ -115,11 +115,11 @@ def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Take one process more than there are cores.
+    """Take two processes more than there are cores.
 
     Those that drive a kernel wait half their time.
     """
-    return (yield) + 1
+    return (yield) + 2
 
 
 def import_libraries() -> None:

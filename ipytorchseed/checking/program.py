@@ -235,7 +235,7 @@ def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Ed
 def insert_at_top(target: FixTarget, code: Code, call: str, kind: str, why: str) -> Edits:
     """Insert a line after the import of its library, or at the start of the cell.
 
-    Modules that the cell imports later may draw, too.
+    It is before the other imports of the cell, since those modules may draw, too.
 
     Args:
         target: A target in the notebook.

@@ -128,7 +128,7 @@ FLAGS: tuple[Flag, ...] = (
     ),
     _variable(
         "FLASH_ATTENTION_DETERMINISTIC",
-        "If 1, flash_attn, as transformers calls it, uses a deterministic backward pass.",
+        "If 1, flash_attn uses a deterministic backward pass when transformers calls it.",
         "https://github.com/huggingface/transformers/blob/main/src/transformers/"
         "modeling_flash_attention_utils.py",
         late=lambda _: None,
@@ -146,7 +146,7 @@ FLAGS: tuple[Flag, ...] = (
     _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _NOTES, **_THREADS),
     _variable(
         "MKL_CBWR",
-        "Fixes MKL's instruction set, so that other CPUs of one family give the same bits; on one"
+        "Fixes MKL's instruction set, so that different CPUs of a family give the same bits; on one"
         " machine, AUTO makes products independent of an array's memory address.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
         "obtaining-numerically-reproducible-results.html",

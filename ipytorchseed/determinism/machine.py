@@ -135,7 +135,7 @@ def _cudnn() -> str | None:
     return str(torch.backends.cudnn.version())
 
 
-_AFTER_START = "known once CUDA has started; asking would start it"
+_AFTER_START = "known once CUDA has started; reading it now would start CUDA"
 
 FACTS: tuple[Fact, ...] = (
     Fact("torch", lambda: _module_version("torch")),

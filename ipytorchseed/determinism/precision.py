@@ -67,8 +67,8 @@ def _old_flag(name: str, what: str, *, cuda: bool, **fields: Any) -> Flag:
     return Flag(
         name=name,
         applies=(lambda machine: machine.cuda) if cuda else (lambda _: True),
-        why=f"{what} in float32 may round their input to fewer bits; an older setting for"
-        " fp32_precision.",
+        why=f"{what} in float32 may round their input to fewer bits; this is the older form"
+        " of fp32_precision.",
         source=_SOURCE,
         **fields,
     )

@@ -123,7 +123,7 @@ class Check:
             )
         if self._cell.dependencies.timed:
             names = ", ".join(sorted(self._cell.dependencies.timed))
-            notes.append(f"variables with times or memory addresses are not compared: {names}")
+            notes.append(f"not compared, because they contain times or memory addresses: {names}")
         return [*notes, *self._effects]
 
     def _unseen(self, outcome: Outcome) -> list[str]:

@@ -78,7 +78,8 @@ class Search:
         If there is no cause, what they show about the cell is at index 0.
 
         Raises:
-            IPyTorchSeedError: They are not possible, for example because a value cannot be copied.
+            IPyTorchSeedError: The experiments are not possible, for example because a value cannot
+                be copied.
             OSError: The working folder of one of the runs was removed.
         """
         first = self._made(Trial())

@@ -165,6 +165,6 @@ def _unwritten(cell: RepeatedCell, source: Operation, reader: Operation) -> Culp
         _culprit(cell, source),
         unwritten=True,
         read_by=(reader.name, reader.place.line),
-        instead="torch.zeros, or write all of it before it is read",
+        instead="torch.zeros, or write the whole tensor before it is read",
         known="switches",
     )

@@ -112,7 +112,7 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
 
 
 def checkpoint(database: Database, *, thorough: bool = False) -> None:
-    """Move the content of SQLite's log into the file, which waits for the disk.
+    """Move the content of SQLite's log into the database file, and wait for the disk.
 
     Args:
         database: The database of the ledger.

@@ -1,4 +1,4 @@
-"""Finds names in queries: tables, variables, random numbers, the time."""
+"""Finds what queries refer to: tables, variables, random numbers, the time."""
 
 from __future__ import annotations
 

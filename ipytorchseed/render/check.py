@@ -132,7 +132,8 @@ class CheckView(View):
         named = checked.culprit or checked.entry or checked.suspects or checked.first_only
         if named or not checked.operations:
             return []
-        return [f"With its {many(checked.operations, 'operation')} traced, the cell repeated."]
+        count = many(checked.operations, "operation")
+        return [f"While its {count} were being traced, the cell did repeat."]
 
     @property
     def remedies(self) -> list[str]:

@@ -73,7 +73,9 @@ class Versus(View):
         told = len(differing)
         if told > 1:
             rate = round(1 / (1 - LEVEL))
-            said.append(f"{told} numbers are compared: one in {rate} stands out by chance alone.")
+            said.append(
+                f"{told} numbers are compared; on average, one in {rate} stands out by chance."
+            )
         return said
 
     def text(self) -> str:

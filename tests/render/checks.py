@@ -33,7 +33,7 @@ EMPTY = Culprit(
     index=3,
     unwritten=True,
     read_by=("aten::sum", 9),
-    instead="torch.zeros, or write all of it before it is read",
+    instead="torch.zeros, or write the whole tensor before it is read",
     known="switches",
 )
 
@@ -56,7 +56,7 @@ RNG = (
 CHECKED = {
     "repeats": Checked(2, compared=6),
     "repeats-noted": Checked(
-        5, compared=6, notes=("variables with times or memory addresses are not compared: start",)
+        5, compared=6, notes=("not compared, because they contain times or memory addresses: start",)
     ),
     "nothing": Checked(2),
     "operation": Checked(

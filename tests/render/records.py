@@ -20,7 +20,14 @@ FACTS = (
     (Fact("torch", lambda: None), "2.13.0+cpu"),
     (Fact("python", lambda: None), "3.11.7"),
     (Fact("cpu", lambda: None), "A processor with a name as long as names are, 64 logical cores"),
-    (Fact("gpu", lambda: None, unknown="known once CUDA has started; asking would start it"), None),
+    (
+        Fact(
+            "gpu",
+            lambda: None,
+            unknown="known once CUDA has started; reading it now would start CUDA",
+        ),
+        None,
+    ),
 )
 
 # Values of flags in a plain process. Other flags are False, and other variables are None.

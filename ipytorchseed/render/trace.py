@@ -201,8 +201,8 @@ def _span_sentence(parting: FirstDifference, span: Span) -> str:
     if parting.kind == "fused":
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
         has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"
-        beside = "" if parting.shown.compiled else f" where {other} runs compiled code,"
-        return f"{has}{beside} and the results differ."
+        compiled = "" if parting.shown.compiled else f" where {other} runs compiled code,"
+        return f"{has}{compiled} and the results differ."
     both = span.a is not None and span.b is not None
     return f"{stretch(span)}{', and the results differ' if both else ''}."
 

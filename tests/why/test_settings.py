@@ -167,3 +167,20 @@ def test_an_order_of_hashes_that_was_random_is_lost():
     ]  # fmt: skip
     (cause,) = explain(runs[1], runs[0], runs[:1], States(runs)).causes
     assert (cause.name, cause.fix) == ("PYTHONHASHSEED", "")
+
+
+def test_an_address_with_a_password_is_in_no_message():
+    """Outputs of ``%why`` are shared with the notebook."""
+    runs = [
+        run(
+            count,
+            "loss = load(x)",
+            writes={"loss": number(count)},
+            settings={"DB_URL": f"postgres://ada:secret{count}@host"},
+            packages=("torch",),
+        )
+        for count in (5, 9)
+    ]
+    (cause,) = explain(runs[1], runs[0], runs[:1], States(runs)).causes
+    assert cause.name == "DB_URL"
+    assert "secret" not in repr((cause.message, cause.fix, [each.how for each in cause.blame]))

@@ -64,6 +64,11 @@ def is_secret(name: str) -> bool:
     return name.isupper() and name not in _WATCHED
 
 
+def _has_password(value: object) -> bool:
+    """Return whether a value is an address with a user, which no message may show."""
+    return "://" in (text := str(value)) and "@" in text
+
+
 def _value_at_start(evidence: Evidence, run: Run, name: str) -> Any:  # noqa: ANN401 -- a JSON value
     """Return the first value of a variable that a run does not record."""
     compared = {each.id for each in evidence.both}
@@ -107,6 +112,9 @@ def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) ->
     blame = tuple(Blame(run, f"set it to {evidence.run.settings.get(name)}") for run in setters)
     what = f"`{name}`" if kind == "flag" or name in _FACTS else f"the environment variable `{name}`"
     what = f"the {name} version" if name in _VERSIONS else what
+    if any(map(_has_password, (before, after))):
+        blame = tuple(Blame(each.run, "set it") for each in blame)
+        return Cause(kind, name, evidence.did(blame, "changed", what), blame=blame)
     was, now = ("not set" if each is None else each for each in (before, after))
     if evidence.elsewhere and is_secret(name):
         message = f"{what} has a different value than in {evidence.name(evidence.against)}"

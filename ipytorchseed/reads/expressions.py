@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import glob
 
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.abstract import CONSTANT, UNKNOWN, AbstractValue, contents, join
 from ipytorchseed.reads.parsing import children_of
 from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.scope import Scope, evaluates
 
-_PATH = lazy_pattern(r"[^\n\0]{1,240}")
+_LONGEST_PATH = 240  # characters
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _RESULTS = {"Out": "_", "In": "_i"}
 _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
@@ -20,7 +19,7 @@ _NAMESPACES = frozenset({"dir", "globals", "locals", "vars"})
 @evaluates("Constant")
 def _constant(scope: Scope, node: ast.Constant) -> AbstractValue:
     if type(node.value) is str:
-        if _PATH.fullmatch(node.value):
+        if 0 < len(node.value) <= _LONGEST_PATH and not {"\n", "\0"} & {*node.value}:
             scope.effects.texts.add(node.value)
         scope.effects.programs |= asked_by_query(node.value)
     return CONSTANT

@@ -121,7 +121,7 @@ class _CodeFollower(NameFollower):
         texts = *found.texts, *(each for each in read if type(each) is str)
         if not _ENVIRONMENT.isdisjoint(self._attributes):
             found.variables.update(filter(_VARIABLE.fullmatch, texts))
-        for formula in filter(_FORMULA.match, texts):
+        for formula in filter(_FORMULA.match, [each for each in texts if "~" in each]):
             self._read_all(_WORD.findall(formula), self._notebook)
         nondeterminism.record_held(read, self._attributes)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)

@@ -7,8 +7,8 @@ import re
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import QUERY_CLOCK, QUERY_RANDOM
 
-# The beginning of a query.
-_QUERY = lazy_pattern(r"[\s(]*(?:create|delete|insert|replace|select|update|with)\s", re.IGNORECASE)
+# The first word of a query.
+_FIRST = {"create", "delete", "insert", "replace", "select", "update", "with"}
 
 _SAMPLE = r"\b(?:tablesample|using\s+sample)\b"
 
@@ -51,4 +51,7 @@ def names_in_query(text: str) -> list[str]:
 
 
 def _is_query(text: str) -> bool:
-    return len(text) <= _MAX_LENGTH and _QUERY.match(text) is not None
+    if len(text) > _MAX_LENGTH:
+        return False
+    words = text.lstrip("( \t\r\n").split(None, 1)
+    return len(words) > 1 and words[0].lower() in _FIRST

@@ -283,5 +283,16 @@ def _public(kind: type, attribute: str) -> str:
     It is ``np_random`` for ``_np_random``. Only libraries are known to keep this convention.
     """
     public = attribute.lstrip("_")
-    is_property = public != attribute and isinstance(find_member(kind, public), property)
-    return public if is_property and not may_be_local(module_of_class(kind)) else attribute
+    return public if public != attribute and public in _properties_of(kind) else attribute
+
+
+def _properties(kind: type) -> frozenset[str]:
+    """Return the names of the properties of a library's class."""
+    if may_be_local(module_of_class(kind)):
+        return frozenset()
+    names = {*chain(*map(own, mro(kind)))}
+    return frozenset(name for name in names if isinstance(find_member(kind, name), property))
+
+
+# The same, found once for each class.
+_properties_of = per_object(_properties)

@@ -68,11 +68,13 @@ class Settings:
 
         Args:
             settings: What ``read`` returned when the run began.
-            actions: What the run did. Variables that only a library sets are ignored.
+            actions: What the run did. Variables that only a library sets count if they were set
+                before: many libraries set some when they are imported.
         """
-        if any("env" in action for action in actions):
-            then, now = self._environ, os.environ
-            moved = {n: then.get(n) for n in {*then, *now} if then.get(n) != now.get(n)}
+        then, now = self._environ, dict(os.environ)
+        if then != now:
+            names = {*then, *now} if any("env" in each for each in actions) else {*then} & {*now}
+            moved = {n: then.get(n) for n in names if then.get(n) != now.get(n)}
             moved = {n: was for n, was in moved.items() if n.isupper() and not _PRIVATE.search(n)}
             CHANGED.update(moved | CHANGED)
             settings = {**moved, **settings}

@@ -67,7 +67,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     begin = f"{evidence.name(run)} differs from {evidence.name(against)}"
     remedy, hidden = Remedy(), ""
     if causes:
-        causes, roots, makers = with_roots(evidence, ranked(evidence, causes))
+        causes, roots, makers = with_roots(evidence, causes)
         message = f"{begin}; {say(evidence, unknown)}" if unknown else begin
         remedy = find_remedy(evidence, causes, present)
         causes = with_fixes(causes, remedy)
@@ -99,9 +99,14 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
 
 
 def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
-    """Run all finders; return the causes and the cleared suspects, without duplicates."""
+    """Run all finders; return the causes by rank and the cleared suspects, without duplicates.
+
+    If no recorded difference is a cause, suspects that were cleared without certainty come last.
+    """
     causes: dict[tuple[str, str], Cause] = {}
     cleared: dict[tuple[str, str], Cleared] = {}
+    doubtful: dict[tuple[str, str], Cause] = {}
+    certain = False
     for finders in ((*FINDERS, *OTHERS), LAST_RESORT):
         for finder in finders:
             others = bool(causes)
@@ -109,19 +114,24 @@ def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
                 key = each.kind, each.name
                 if isinstance(each, Cause):
                     causes.setdefault(key, each)
+                    certain |= finder not in ONLY_ALONE
                 elif each.alone and each.otherwise is not None and not others:
                     causes.setdefault(key, each.otherwise)
                 else:
                     cleared.setdefault(key, each)
         if not (causes or evidence.two_cells):
-            doubtful = {key: each.otherwise for key, each in cleared.items()}
-            causes = {key: each for key, each in doubtful.items() if each is not None}
+            suspects = {key: each.otherwise for key, each in cleared.items()}
+            doubtful = {key: each for key, each in suspects.items() if each is not None}
     timed = {("input", name) for name in {*evidence.run.timed} & {*evidence.against.timed}}
     if causes.keys() - timed:
         for key in timed & causes.keys():
             del causes[key]
             cleared[key] = Cleared(*key, _TIMED)
-    return [*causes.values()], tuple(each for key, each in cleared.items() if key not in causes)
+    doubtful = {} if certain else doubtful
+    doubts = [cause for key, cause in doubtful.items() if key not in causes]
+    found = [*ranked(evidence, [*causes.values()]), *ranked(evidence, doubts)]
+    kept = causes.keys() | doubtful.keys()
+    return found, tuple(each for key, each in cleared.items() if key not in kept)
 
 
 def _explain_same(

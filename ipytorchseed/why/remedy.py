@@ -118,6 +118,8 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
     minor = find_minor(causes, run)
+    if any(each.kind == "entropy" for each in causes):  # accounts for what was not proved
+        minor += [each for each in causes if each.finding.how.startswith(UNPROVED)]
     carried = [
         f"`{cause.name}`"
         for cause in causes

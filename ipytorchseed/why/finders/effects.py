@@ -1,4 +1,4 @@
-"""Finds calls of other cells that may have set something in a library."""
+"""Finds what other cells did that may have set something in a library."""
 
 from __future__ import annotations
 
@@ -14,26 +14,35 @@ from ipytorchseed.why.explanation import Blame, Cause
 
 
 def find_effects(evidence: Evidence) -> Iterator[Cause]:
-    """Find the last call between the runs that is made for its effect on a library.
+    """Find the last act between the runs that is done for its effect on a library.
 
-    It counts if the cell uses that library, and only if there is no other cause. Such a call is
-    recognized by its text: what it returns is not used. Libraries whose settings are recorded
-    are left out.
+    It counts if the cell uses that library, and only if there is no other cause. Such an act is
+    recognized by its text: an attribute that is set, or a call whose result is not used. Calls of
+    libraries whose settings are recorded are left out.
     """
     between = [run for run in evidence.here if run.cell != evidence.run.cell]
-    for run in between[::-1]:
-        for call in evidence.states.written(run).calls:
-            package = _package(evidence, call)
-            if not (call.is_statement and package) or _shows(run, call):
-                continue
-            if evidence.uses(package) and package not in sys.stdlib_module_names | _known():
-                message = (
-                    f"{evidence.name(run)} called `{call.name}()` of {package}, and this cell"
-                    f" also uses {package}; no recorded input changed"
-                )
-                name = f"{package}.{call.name.removeprefix(f'{package}.')}"
-                yield Cause("flag", name, message, blame=(Blame(run, "called it"),), prevents=True)
-                return
+    for package, name, did, run in (each for run in between[::-1] for each in _acts(evidence, run)):
+        if evidence.uses(package) and package not in sys.stdlib_module_names:
+            message = (
+                f"{evidence.name(run)} {did} of {package}, and this cell also uses {package};"
+                " no recorded input changed"
+            )
+            yield Cause("flag", name, message, blame=(Blame(run, did),), prevents=True)
+            return
+
+
+def _acts(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, str, Run]]:
+    """Yield the package of each such act of a run, its name, what the run did, and the run."""
+    for action in run.actions:
+        name = action.removesuffix("=")
+        if action != name and "." in name and not name.endswith("]"):
+            package = name.partition(".")[0]
+            yield package, name, f"set `{name}`", run
+    for call in evidence.states.written(run).calls:
+        package = _package(evidence, call)
+        if call.is_statement and package not in {"", *_known()} and not _shows(run, call):
+            name = f"{package}.{call.name.removeprefix(f'{package}.')}"
+            yield package, name, f"called `{call.name}()`", run
 
 
 def _known() -> set[str]:

@@ -144,7 +144,6 @@ _IPYTHON = "https://ipython.readthedocs.io/en/stable/config/options/terminal.htm
 
 # Variables of Polars: for showing tables, and for splitting work, which affects the order of rows
 # and sums.
-_POLARS_SHOWS = ("POLARS_FMT_",)
 _POLARS_SPLITS = (
     "POLARS_ENGINE_AFFINITY", "POLARS_IDEAL_MORSEL_SIZE", "POLARS_STREAMING_CHUNK_SIZE",
 )  # fmt: skip
@@ -304,8 +303,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("pandas.options", "pandas", NUMBERS, partial(numbers.read_pandas, shown=False),
             write=numbers.write_pandas, keep=numbers.keep_pandas, source=_PANDAS,
             why="Tables are computed with these libraries and types."),
-    Setting("polars.Config", "polars", TEXT, partial(process.read_variables, _POLARS_SHOWS),
-            write=partial(process.write_variables, _POLARS_SHOWS),
+    Setting("polars.Config", "polars", TEXT, process.read_polars, write=process.write_polars,
             source=_POLARS),
     Setting("polars.Config.engine", "polars", NUMBERS,
             partial(process.read_variables, _POLARS_SPLITS),

@@ -209,7 +209,7 @@ def remove_hooks(module: str, *_: object) -> None:
             held.clear()
 
 
-def read_numba(parallel: Any) -> int | None:
-    """Return how many threads compiled loops use; None if there are no threads yet."""
+def read_numba(parallel: Any) -> int:
+    """Return how many threads compiled loops use, or will use once they are started."""
     started = parallel._is_initialized  # noqa: SLF001 -- the public function starts them
-    return int(parallel.get_num_threads()) if started else None
+    return int(parallel.get_num_threads() if started else parallel.config.NUMBA_NUM_THREADS)

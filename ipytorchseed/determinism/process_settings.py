@@ -177,3 +177,20 @@ def write_variables(prefixes: tuple[str, ...], _: object, values: Mapping[str, s
     for name in [each for each in os.environ if each.startswith(prefixes) and each not in values]:
         del os.environ[name]
     os.environ.update(values)
+
+
+# How Polars shows tables; it keeps the rest in native code.
+_POLARS_SHOWS = ("POLARS_FMT_", "POLARS_TABLE_WIDTH")
+
+
+def read_polars(polars: Any) -> dict[str, Any]:
+    """Return how Polars shows tables and numbers: variables, and setters with their values."""
+    state = {name: value for name, value in polars.Config.state().items() if name.islower()}
+    return state | read_variables(_POLARS_SHOWS, polars)
+
+
+def write_polars(polars: Any, values: Mapping[str, Any]) -> None:
+    """Set what ``read_polars`` returned."""
+    write_variables(_POLARS_SHOWS, polars, {n: it for n, it in values.items() if n.isupper()})
+    for name in filter(str.islower, values):
+        getattr(polars.Config, name)(values[name])

@@ -128,9 +128,6 @@ NAMES: frozenset[str] = frozenset({
 
 # Last parts of the names of functions whose results are only kept or shown by most code.
 READING_TAILS = frozenset(name.rpartition(".")[2] for name in CLOCKS.keys() | NAMES)
-# Last parts of the names above, to skip other names quickly.
-TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in NONDETERMINISTIC)
-
 # Functions that read the clock if an argument is ``now`` or ``today``. It then counts as an
 # attribute: ``numpy.datetime64.now``.
 SAYS_WHEN = frozenset({"Timestamp", "datetime64", "to_datetime"})
@@ -151,10 +148,17 @@ ALIASES: dict[str, str] = {
     "numpy.random.mtrand": "numpy.random",
     "numpy.random.bit_generator": "numpy.random",
     "pandas.libs.tslibs.timestamps": "pandas",
+    "sqlalchemy.sql.functions.now": QUERY_CLOCK,
+    "sqlalchemy.sql.functions.random": QUERY_RANDOM,
     "torch.random.seed": "torch.seed",
     "torch.utils.benchmark.utils.timer": "torch.utils.benchmark",
     "timeit.default_timer": "time.perf_counter",
 }
+
+# Last parts of these names and of those above, to skip other names quickly.
+TAILS: frozenset[str] = frozenset(
+    name.rpartition(".")[2] for name in (*NONDETERMINISTIC, *ALIASES)
+)
 
 # The builtin that returns the address of an object.
 ADDRESS = "id"

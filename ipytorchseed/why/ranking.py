@@ -13,7 +13,8 @@ from ipytorchseed.why.explanation import Cause
 _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environment": 4, "flag": 4}
 
 # The ranks of variables that the cell names itself, and that it reaches through functions; of
-# models that the cell trains further, and of other objects and files that it changes.
+# models that the cell trains further; and of other objects and files that it changes, objects of
+# libraries that changed although no cell did that, and generators in such objects.
 _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 
 # The rank of Python's stream if only a library draws from it, which most do for names and ids.
@@ -49,8 +50,12 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
         return _OWN  # such as a log
     if cause.kind == "rng" and cause.name == "python" and not _draws(evidence, cause):
         return _INCIDENTAL
+    if cause.kind == "rng" and _is_inside(evidence, cause):
+        return _OWN
     if cause.kind != "input":
         return _TIERS[cause.kind]
+    if not cause.blame and not cause.prevents and evidence.same_kernel:
+        return _OWN
     if evidence.is_own(cause.blame):
         value = evidence.run.reads.get(cause.name)
         return _TRAINED if value is not None and value.kind == "module" else _OWN
@@ -59,6 +64,12 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
         if cause.name.partition(".")[0] in evidence.states.written(evidence.run).names
         else _REACHED
     )
+
+
+def _is_inside(evidence: Evidence, cause: Cause) -> bool:
+    """Return whether a generator is inside a library's object, and only this cell drew from it."""
+    librarys = " in " in evidence.run.generators.get(cause.name, "")
+    return librarys and evidence.is_own(cause.blame)
 
 
 def _is_chosen(cause: Cause) -> bool:
@@ -71,7 +82,7 @@ def _within(evidence: Evidence, cause: Cause) -> int:
     """Return the order of a cause within its rank."""
     if cause.kind != "rng":
         return _CHOSEN if _is_chosen(cause) else _DRAWN
-    return _DRAWN if _draws(evidence, cause) else _INSIDE
+    return _DRAWN if _draws(evidence, cause) and not _is_inside(evidence, cause) else _INSIDE
 
 
 def _draws(evidence: Evidence, cause: Cause) -> bool:

@@ -107,7 +107,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         run: Its later run.
     """
     found = [_in_words(cause.fix) for cause in causes if cause.fix and not cause.goes_back]
-    found += [root.fix for root in roots if root.fix and root.fix not in found]
+    found += [_in_words(root.fix) for root in roots if root.fix]
     # Libraries draw names and ids from Python's stream.
     unsure = {each.name for each in causes[1:] if each.finding.level == MAY_MATTER} & {"python"}
     for root in (each for each in roots if each.name not in unsure):

@@ -156,9 +156,7 @@ ALIASES: dict[str, str] = {
 }
 
 # Last parts of these names and of those above, to skip other names quickly.
-TAILS: frozenset[str] = frozenset(
-    name.rpartition(".")[2] for name in (*NONDETERMINISTIC, *ALIASES)
-)
+TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in (*NONDETERMINISTIC, *ALIASES))
 
 # The builtin that returns the address of an object.
 ADDRESS = "id"

@@ -99,9 +99,10 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
 
 
 def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
-    """Run all finders; return the causes by rank and the cleared suspects, without duplicates.
+    """Run all finders; return the causes by rank, and the cleared suspects.
 
-    If no recorded difference is a cause, suspects that were cleared without certainty come last.
+    Each is returned once. If no recorded difference is a cause, suspects that were cleared without
+    certainty come last.
     """
     causes: dict[tuple[str, str], Cause] = {}
     cleared: dict[tuple[str, str], Cleared] = {}

@@ -21,7 +21,7 @@ def find_effects(evidence: Evidence) -> Iterator[Cause]:
     libraries whose settings are recorded are left out.
     """
     between = [run for run in evidence.here if run.cell != evidence.run.cell]
-    for package, name, did, run in (each for run in between[::-1] for each in _acts(evidence, run)):
+    for package, name, did, run in chain(*(_acts(evidence, each) for each in between[::-1])):
         if evidence.uses(package) and package not in sys.stdlib_module_names:
             message = (
                 f"{evidence.name(run)} {did} of {package}, and this cell also uses {package};"
@@ -32,7 +32,7 @@ def find_effects(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _acts(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, str, Run]]:
-    """Yield the package of each such act of a run, its name, what the run did, and the run."""
+    """Yield of each such act: its package, its name, what was done, and the run."""
     for action in run.actions:
         name = action.removesuffix("=")
         if action != name and "." in name and not name.endswith("]"):

@@ -1,28 +1,28 @@
-# Everything here begins with Python 3.11 or newer and this folder, and nothing else: each target
-# first makes .venv and installs into it what it needs. GNU make 4.3 or newer.
+# Needs only Python 3.11 or newer and GNU make 4.3 or newer. Each target first creates .venv and
+# installs its dependencies there.
 #
 #   make lab      opens the quickstart notebook in JupyterLab
 #   make test     runs the tests                       make test ARGS="-x tests/rng"
-#   make record   plays the scenarios of %why whose recordings are stale, and writes them
-#   make mutants  switches off one part of %why at a time; a test must fail
+#   make record   reruns the scenarios of %why whose recordings are stale, and saves new recordings
+#   make mutants  disables one part of %why at a time; a test must fail each time
 #
 #   make test-tools      tests with papermill, nbconvert, MLflow and ipyparallel clusters
 #   make test-browser    tests the inspector in JupyterLab and Notebook, in Chromium
 #   make test-colab      tests the extension with Colab's versions of IPython and ipykernel
-#   make test-libraries  tests with the libraries whose settings and streams are known
-#   make test-versions   tests with the oldest and newest libraries that pyproject.toml allows
-#   make test-newest     runs all tests with the newest libraries, in a separate environment
-#   make test-all        all of that, every scenario in a real kernel, mutants and documentation
+#   make test-libraries  tests with the libraries whose settings and streams we know
+#   make test-versions   tests with the oldest and newest dependencies that pyproject.toml allows
+#   make test-newest     runs all tests with the newest dependencies, in a separate environment
+#   make test-all        all of these except test-newest, every scenario in a real kernel, mutants, docs
 #
-#   make bench    runs the benchmarks and those of similar tools
-#   make lint     style, types, layers, wording; changes nothing
-#   make format   fixes what the style tools can fix
+#   make bench    runs the benchmarks of this package and of similar tools
+#   make lint     checks style, types, layers and wording; changes nothing
+#   make format   fixes what ruff can fix
 #
-# Another Python: make test PYTHON=python3.12. pip's own variables hold as usual, for instance
-# PIP_CONSTRAINT for a file of versions to stay with.
+# To use another Python: make test PYTHON=python3.12. pip reads its usual environment variables, for
+# example PIP_CONSTRAINT with a file of pinned versions.
 #
-# On Linux the torch of PyPI brings the CUDA libraries, several gigabytes. For the CPU build, the
-# first time:
+# On Linux, torch from PyPI comes with several gigabytes of CUDA libraries. To get the CPU build
+# instead, set this variable the first time:
 #
 #   PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make lab
 
@@ -30,19 +30,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root) # in a container; Jupyter asks for it
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root) # Jupyter requires it for root, as in a container
 
 JS := tests/browser
-# Node 20 or newer checks the inspector's module. Where there is none, that is left out.
+# Node 20 or newer checks the types in the inspector's JavaScript. Without node, this is skipped.
 NODE := $(shell command -v npm)
-NO_NODE = node is not installed: the inspector's module is not checked. It takes node 20 or newer.
+NO_NODE = node is not installed: the types in the inspector are not checked. This needs node 20 or newer.
 NPM = $(if $(NODE),$(JS)/node_modules/.installed)
 
-OLD = This is Python %s; ipytorchseed needs 3.11 or newer. Name one: make PYTHON=python3.12
+OLD = This is Python %s; ipytorchseed needs 3.11 or newer. Choose another: make PYTHON=python3.12
 
 .PHONY: help lab test test-tools test-browser test-colab test-libraries test-versions test-newest test-all
 .PHONY: record mutants bench docs picture lint format
-.NOTPARALLEL: # two installs into one environment would fight
+.NOTPARALLEL: # parallel installs into one environment would conflict
 
 help:
 	@sed -n '/^# /!d; s/^# \{0,3\}//; /^make /p' Makefile
@@ -53,7 +53,7 @@ lab: $(VENV)/.installed-lab
 
 .SECONDEXPANSION:
 test: $(VENV)/.installed-test $$(NPM)
-	@$(BIN)/python -m compileall -q ipytorchseed # once, and not in each of many processes
+	@$(BIN)/python -m compileall -q ipytorchseed # so that each test process does not compile it
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --ignore=tests/browser --ignore=tests/colab \
 	  --ignore=tests/libraries $(ARGS)
 
@@ -114,13 +114,12 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# One stamp for each extra of pyproject.toml, so that an install is done once and again when
-# pyproject.toml changes.
+# One stamp file for each extra in pyproject.toml: install again only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --editable '.[$*]'
 	@touch $@
 
-# Colab's IPython, ipykernel and widgets, older than those beside the tests, which lend it the rest.
+# Colab's old versions of IPython, ipykernel and ipywidgets. Other packages come from .venv.
 $(VENV)/colab/.installed: tests/colab/requirements.txt $(VENV)/.installed-test
 	$(BIN)/python -m venv $(VENV)/colab
 	$(VENV)/colab/bin/python -m pip install --no-deps --requirement $<
@@ -128,7 +127,7 @@ $(VENV)/colab/.installed: tests/colab/requirements.txt $(VENV)/.installed-test
 	  >"$$($(VENV)/colab/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/lent.pth"
 	@touch $@
 
-# Libraries whose settings and streams are known, in a separate environment: they are large.
+# The libraries whose settings and streams we know, in a separate environment because they are large.
 $(VENV)/libraries/.installed: pyproject.toml $(VENV)/.installed-test
 	$(BIN)/python -m venv $(VENV)/libraries
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \

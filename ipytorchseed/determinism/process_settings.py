@@ -184,7 +184,7 @@ _POLARS_SHOWS = ("POLARS_FMT_", "POLARS_TABLE_WIDTH")
 
 
 def read_polars(polars: Any) -> dict[str, Any]:
-    """Return how Polars shows tables and numbers: variables, and setters with their values."""
+    """Return how Polars shows tables: variables, and setters with their values."""
     state = {name: value for name, value in polars.Config.state().items() if name.islower()}
     return state | read_variables(_POLARS_SHOWS, polars)
 

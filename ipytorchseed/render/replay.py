@@ -15,12 +15,15 @@ from ipytorchseed.render.why import WhyView, say_timed
 from ipytorchseed.why.evidence import run_name, run_phrase
 from ipytorchseed.why.explanation import Cause, Explanation, Remedy, suspect
 from ipytorchseed.why.plan import Plan
-from ipytorchseed.why.words import sentence
+from ipytorchseed.why.words import first_of, sentence
 
 _UNDO = "%replay --undo"
 
 # Columns of a terminal for a cell's label.
 _LABEL = 36
+
+# Variables that a title names.
+_TOLD = 3
 
 
 class PlanView(TableView):
@@ -93,6 +96,11 @@ class ReplayView(View):
             return f"✓ {new} is {old} again, bit for bit{say_timed(run)}."
         if not self.explanation.changed:
             return f"▲ {new} shows no difference from {old}, but not all of it could be compared."
+        changed = self.explanation.changed
+        if all(each.what == "variable" for each in changed) and not _shows_nothing(run):
+            names = first_of([f"`{each.name}`" for each in changed], _TOLD, " and ")
+            then = run_phrase(self._plan.target, self._kernel)
+            return f"▲ {new} shows the same as {then}, but other values are in {names}."
         return f"▲ {new} is not {old}."
 
     @property
@@ -124,6 +132,11 @@ def _result_of(run: Run, kernel: str) -> str:
     """Return the words for a run's result: ``In[5]'s result``."""
     name = run_phrase(run, kernel)
     return f"{name}'s result" if " " not in name else f"the result of {name}"
+
+
+def _shows_nothing(run: Run) -> bool:
+    shown = run.outputs
+    return shown.result is None and shown.stdout is None and not shown.displays
 
 
 def say_outside(plan: Plan, kernel: str) -> str:

@@ -44,32 +44,30 @@ def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
 
 
 def _tier(evidence: Evidence, cause: Cause) -> int:
+    own = evidence.is_own(cause.blame)
     if _is_chosen(cause):
         return _SET
-    if cause.kind == "file" and evidence.is_own(cause.blame):
-        return _OWN  # such as a log
     if cause.kind == "rng" and cause.name == "python" and not _draws(evidence, cause):
         return _INCIDENTAL
-    if cause.kind == "rng" and _is_inside(evidence, cause):
+    if (own and cause.kind == "file") or _is_inside(evidence, cause):
+        return _OWN  # such as a log
+    return _input_tier(evidence, cause, own) if cause.kind == "input" else _TIERS[cause.kind]
+
+
+def _input_tier(evidence: Evidence, cause: Cause, own: bool) -> int:  # noqa: FBT001
+    value = evidence.run.reads.get(cause.name)
+    if own and value is not None and value.kind == "module":
+        return _TRAINED
+    if own or (evidence.same_kernel and not (cause.blame or cause.prevents)):
         return _OWN
-    if cause.kind != "input":
-        return _TIERS[cause.kind]
-    if not cause.blame and not cause.prevents and evidence.same_kernel:
-        return _OWN
-    if evidence.is_own(cause.blame):
-        value = evidence.run.reads.get(cause.name)
-        return _TRAINED if value is not None and value.kind == "module" else _OWN
-    return (
-        _NAMED
-        if cause.name.partition(".")[0] in evidence.states.written(evidence.run).names
-        else _REACHED
-    )
+    is_named = cause.name.partition(".")[0] in evidence.states.written(evidence.run).names
+    return _NAMED if is_named else _REACHED
 
 
 def _is_inside(evidence: Evidence, cause: Cause) -> bool:
-    """Return whether a generator is inside a library's object, and only this cell drew from it."""
+    """Return whether it is a library object's generator that only this cell used."""
     librarys = " in " in evidence.run.generators.get(cause.name, "")
-    return librarys and evidence.is_own(cause.blame)
+    return cause.kind == "rng" and librarys and evidence.is_own(cause.blame)
 
 
 def _is_chosen(cause: Cause) -> bool:

@@ -26,7 +26,7 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
         return apart or same
     if _without_count(before.summary) != _without_count(after.summary):
         return said if _step_parts(parts) else f"{before.summary} → {after.summary}"
-    if _are_reordered(before, after):
+    if are_reordered(before, after):
         return "the same items in another order"
     said = said or ", ".join(_item_changes(parts, after.kind))
     return said or (
@@ -43,8 +43,10 @@ _MOST_NUMBERS = 4
 _SAME_NUMBERS = "other content, the same numbers"
 
 
-def _are_reordered(before: Fingerprint, after: Fingerprint) -> bool:
+def are_reordered(before: Fingerprint | None, after: Fingerprint | None) -> bool:
     """Return whether a list or dictionary holds the same items in another order."""
+    if before is None or after is None:
+        return False
     was, now = before.parts, after.parts
     if before.kind != after.kind or was.get("length") != now.get("length"):
         return False

@@ -28,3 +28,14 @@ def test_a_space_without_a_seed_is_named(notebook):
     first = book.run(ASKED, "asked")
     book.run("env.action_space.seed(42);", "seed")
     assert book.run(ASKED, "asked") == first
+
+
+def test_a_space_whose_generator_the_cell_itself_makes_is_named(notebook):
+    """The first draw seeds it; the environment's flags, which also change, come after it."""
+    book = notebook("gymnasium")
+    book.run("import gymnasium\nenv = gymnasium.make('CartPole-v1')")
+    book.until_changed(f"env.reset(seed=0)\n{ASKED}\nfound = env.step(actions[0])\nactions")
+    answer = book.why()
+    first = answer["causes"][0]
+    assert (first["kind"], first["name"]) == ("entropy", "gymnasium.Space.sample")
+    assert answer["keep"] == ["env.action_space.seed(42)"]

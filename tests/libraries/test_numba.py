@@ -66,3 +66,25 @@ def test_looking_starts_no_threads(notebook):
     book.run("import numba")
     book.run("kind = numba.float32")
     assert book.run("numba.np.ufunc.parallel._is_initialized") == "False"
+
+
+DRAW_IN_THREADS = """
+import numba, numpy as np
+@numba.njit
+def seed(number):
+    np.random.seed(number)
+@numba.njit(parallel=True)
+def draw(count):
+    found = np.zeros(count)
+    for at in numba.prange(count):
+        found[at] = np.random.rand()
+    return found
+"""
+
+
+def test_loops_whose_threads_draw_are_named(notebook):
+    """The seed reaches the main thread only. The start of the threads is no change."""
+    book = notebook("numba")
+    book.run(DRAW_IN_THREADS)
+    book.until_changed("seed(7)\ntotal = float(draw(1000).sum())\ntotal")
+    assert book.causes() == [("operation", "numba.prange")]

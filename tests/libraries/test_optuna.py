@@ -37,3 +37,12 @@ def test_a_study_without_a_sampler_is_named(notebook):
     (cause,) = book.why()["causes"]
     assert (cause["kind"], cause["name"]) == ("entropy", "optuna.create_study")
     assert "TPESampler(seed=42)" in cause["fix"]
+
+
+def test_a_study_that_continues_comes_before_its_sampler(notebook):
+    """It holds the trials of the first run, and the sampler's generator."""
+    book = notebook("optuna")
+    book.run(OBJECTIVE)
+    book.run("study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))")
+    book.until_changed("study.optimize(objective, n_trials=3)\nlen(study.trials)")
+    assert book.causes()[0] == ("input", "study")

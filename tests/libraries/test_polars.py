@@ -71,3 +71,17 @@ def test_the_cell_that_seeds_its_stream_is_named_and_run_again(notebook):
     ]
     book.run(answer["back"])
     assert str(book.kernel.value("rows")) == shown[0]
+
+
+def test_how_numbers_are_shown_is_named_and_restored(notebook):
+    """Polars keeps the number of digits in native code."""
+    book = notebook("polars")
+    book.run(f"{FRAME}\nshares = frame.head(3) / 7")
+    first = book.run("shares", "asked")
+    book.run("pl.Config.set_float_precision(1);")
+    assert book.run("shares", "asked") != first
+    answer = book.why()
+    (cause,) = answer["causes"]
+    assert (cause["name"], cause["proof"]) == ("polars.Config", "proved")
+    book.run(answer["back"])
+    assert book.run("pl.Config.state()['set_float_precision']") is None

@@ -28,3 +28,14 @@ def test_one_with_a_seed_is_not(notebook):
     book.run("points = points * 2")
     book.run(FIT, "asked")
     assert "umap.UMAP" not in str(book.why())
+
+
+def test_arguments_in_a_dictionary_hide_no_seed(notebook):
+    """UMAP was observed to ask for entropy, so it has no seed."""
+    book = notebook("umap")
+    book.run(POINTS)
+    book.run("chosen = dict(n_neighbors=10, n_epochs=60)")
+    book.until_changed(f"np.random.seed(0)\nreducer = umap.UMAP(**chosen)\n{FIT}")
+    (cause,) = book.why()["causes"]
+    assert cause["name"] == "umap.UMAP"
+    assert cause["fix"] == "umap.UMAP(..., random_state=42)"

@@ -144,7 +144,7 @@ def find_seeder(evidence: Evidence, asked: str) -> Cause | None:
     runs = [evidence.run, *(run for run in evidence.latest if run.kernel == evidence.run.kernel)]
     for call in (call for run in runs for call in evidence.states.written(run).calls):
         for row, name, tail in names:
-            if call.tail == tail and call.given is not None and row.varies(call.given):
+            if call.tail == tail and (call.given is None or row.varies(call.given)):
                 return _cause(row, name, call)
     return None
 

@@ -24,8 +24,8 @@ def find_effects(evidence: Evidence) -> Iterator[Cause]:
     for package, name, did, run in chain(*(_acts(evidence, each) for each in between[::-1])):
         if evidence.uses(package) and package not in sys.stdlib_module_names:
             message = (
-                f"{evidence.name(run)} {did} of {package}, and this cell also uses {package};"
-                " no recorded input changed"
+                f"{evidence.name(run)} {did}, and this cell also uses {package}; no recorded input"
+                " changed"
             )
             yield Cause("flag", name, message, blame=(Blame(run, did),), prevents=True)
             return
@@ -42,7 +42,8 @@ def _acts(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, str, Run]]:
         package = _package(evidence, call)
         if call.is_statement and package not in {"", *_known()} and not _shows(run, call):
             name = f"{package}.{call.name.removeprefix(f'{package}.')}"
-            yield package, name, f"called `{call.name}()`", run
+            of = "" if call.name == name else f" of {package}"
+            yield package, name, f"called `{call.name}()`{of}", run
 
 
 def _known() -> set[str]:

@@ -18,6 +18,7 @@ from ipytorchseed.reads.entropy import (
 from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Cause, Change, Cleared, unless_others
 from ipytorchseed.why.finders.calls import find_seeder
+from ipytorchseed.why.value_changes import are_reordered
 
 _OF_THE_MOMENT = STANDS.keys() | PERSONS.keys() | {ADDRESS}
 
@@ -34,6 +35,13 @@ _FIX = {
     "torch.empty_like": "torch.zeros_like",
     "torch.Tensor.new_empty": "new_zeros",
 }
+
+_HASHES = Cause(
+    "environment",
+    "PYTHONHASHSEED",
+    "string hashes are random in each kernel, and so is the order of sets of strings",
+    fix="restart the kernel with PYTHONHASHSEED=0",
+)
 
 # Keeps the output of the program ``date``, unless it prints another time than now.
 _DATE = lazy_pattern(
@@ -66,31 +74,36 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
         seeder = find_seeder(evidence, name)  # a library may seed its generator at its first use
         if seeder is not None and evidence.run.code == evidence.against.code:
             yield seeder
-    random_hashes = (
-        evidence.run.settings.get("PYTHONHASHSEED") == "random" and not evidence.same_kernel
-    )
-    if BY_HASH in both and random_hashes:
-        message = "string hashes are random in each kernel, and so is the order of sets of strings"
-        fix = "restart the kernel with PYTHONHASHSEED=0"
-        yield Cause("environment", "PYTHONHASHSEED", message, fix=fix)
+    if BY_HASH in both and _has_random_hashes(evidence):
+        yield _HASHES
 
 
 def _calls_of_both(evidence: Evidence) -> set[str]:
     return {*evidence.run.nondeterministic_calls} & {*evidence.against.nondeterministic_calls}
 
 
-def find_places(evidence: Evidence) -> Iterator[Cause]:
-    """Find addresses of objects as a cause, if a set changed the order of its items.
+def _has_random_hashes(evidence: Evidence) -> bool:
+    """Return whether the runs are of two kernels, whose hashes of strings differ."""
+    return evidence.run.settings.get("PYTHONHASHSEED") == "random" and not evidence.same_kernel
 
-    Within a kernel, only the hashes of addresses differ between runs.
+
+def find_places(evidence: Evidence) -> Iterator[Cause]:
+    """Find hashes of objects as a cause, if a result has the same items in another order.
+
+    Between kernels, hashes of strings differ; within one, only those of addresses.
     """
-    by_hash = BY_HASH in _calls_of_both(evidence)
-    if evidence.same_kernel and by_hash and any(map(_is_reordered, evidence.changed)):
+    reordered = any(_is_reordered(evidence, each) for each in evidence.changed)
+    if reordered and _has_random_hashes(evidence):
+        yield _HASHES
+    elif reordered and evidence.same_kernel and BY_HASH in _calls_of_both(evidence):
         yield Cause("entropy", BY_PLACE, sentence(BY_PLACE), fix=_FIX[BY_PLACE])
 
 
-def _is_reordered(change: Change) -> bool:
-    """Return whether a result has the numbers of the earlier one, in another order."""
+def _is_reordered(evidence: Evidence, change: Change) -> bool:
+    """Return whether a result has the items of the earlier one, in another order."""
+    values = [run.writes.get(change.name) for run in (evidence.against, evidence.run)]
+    if change.what == "variable" and are_reordered(*values):
+        return True
     before, after = change.before, change.after
     if before is None or after is None or before == after:
         return False

@@ -90,10 +90,11 @@ def _has_random_hashes(evidence: Evidence) -> bool:
 def find_places(evidence: Evidence) -> Iterator[Cause]:
     """Find hashes of objects as a cause, if a result has the same items in another order.
 
-    Between kernels, hashes of strings differ; within one, only those of addresses.
+    Between kernels, hashes of strings differ; within one, only those of addresses. Systems list
+    files in any order.
     """
     reordered = any(_is_reordered(evidence, each) for each in evidence.changed)
-    if reordered and _has_random_hashes(evidence):
+    if reordered and _has_random_hashes(evidence) and not evidence.run.files:
         yield _HASHES
     elif reordered and evidence.same_kernel and BY_HASH in _calls_of_both(evidence):
         yield Cause("entropy", BY_PLACE, sentence(BY_PLACE), fix=_FIX[BY_PLACE])

@@ -1,4 +1,4 @@
-"""Finds the differences between the results of two runs, and their distance."""
+"""Compares the results of two runs, and measures how far apart they are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipytorchseed.why.value_changes import changed_parts, how_far
 
 SHOWN_OTHERWISE = "the same result, shown differently"
 
-# Unknown in a terminal, where programs print directly.
+# In a terminal, programs print directly, so their output is not recorded.
 UNSEEN = "what its programs printed"
 
 # The largest relative difference of two numbers that counts as rounding.
@@ -49,8 +49,8 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         run: The later run.
 
     Returns:
-        The differences. A name that only one run created counts only if the text was edited and no
-        other variable or output can be compared.
+        The differences. A variable that only one run created is one of them only if the cell was
+        edited and no other variable or output can be compared.
     """
     changes, compared = list[Change](), False
     timed = {*against.timed} & {*run.timed}
@@ -61,7 +61,7 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         if before is None or after is None:
             continue
         compared = True
-        hidden = before.opaque and after.opaque  # opaque values prove nothing
+        hidden = before.opaque and after.opaque  # their digests do not cover the content
         idle = hidden or _left_equal_parts(against, run, name)
         if differ(before, after) and not idle:
             changes.append(_change("variable", name, before, after))
@@ -76,7 +76,7 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
 
 
 def _is_number(value: Fingerprint | None) -> bool:
-    """Return whether a value is one number; these are listed before models and frames."""
+    """Return whether a value is one number. Numbers are listed before other values."""
     return value is not None and value.series is not None and len(value.series) == 1
 
 
@@ -101,9 +101,9 @@ def find_output_changes(before: Outputs, after: Outputs) -> tuple[Change, ...]:
 
 
 def _left_equal_parts(against: Run, run: Run, name: str) -> bool:
-    """Return whether the parts of an object that either run changed are equal.
+    """Return whether two runs left the parts that they changed in an object equal.
 
-    Parts that neither changed are not results, even if they differ.
+    Parts that neither run changed are not results, even if they differ.
     """
     changed, left = set[str](), list[Fingerprint]()
     for each in (against, run):
@@ -131,7 +131,10 @@ def results_differ(before: Fingerprint | None, after: Fingerprint | None) -> boo
 
 
 def _may_be_incomplete(before: Fingerprint | None, after: Fingerprint | None) -> bool:
-    """Return whether one text may be incomplete: output of programs can arrive late."""
+    """Return whether one of two printed texts may be incomplete.
+
+    The output of a program can arrive after the cell has ended.
+    """
     lines = {each and each.summary for each in (before, after)}
     return len(lines) > 1 and any(map(_is_sampled, (before, after)))
 
@@ -144,8 +147,8 @@ def _is_sampled(printed: Fingerprint | None) -> bool:
 def shown_otherwise(before: Outputs, after: Outputs) -> bool:
     """Return whether two results are shown differently but not known to differ.
 
-    A class's own ``__repr__`` or ``_repr_html_`` may read other variables when it is shown, and the
-    format of numbers depends on options.
+    The ``__repr__`` or ``_repr_html_`` of the user's class may read other variables, and options
+    set the format of numbers.
     """
     seen = [each.result for each in (before, after) if each.result and not each.result.opaque]
     if len(seen) < 2 or differ(*seen):  # noqa: PLR2004 -- of both
@@ -161,7 +164,7 @@ def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint])
 
 
 def _describe_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> str:
-    """Return the two counts of displays, or how many of equally many differ."""
+    """Return both counts of displays; if they are equal, how many displays differ."""
     counts = len(before), len(after)
     if counts[0] != counts[1]:
         return f"{counts[0]:,} and {counts[1]:,} shown"
@@ -197,11 +200,11 @@ def _change(what: str, name: str, before: Fingerprint | None, after: Fingerprint
 
 
 def find_distance(change: Change) -> float | None:
-    """Return the distance of two results, relative to the largest of their numbers.
+    """Return the distance between two results, relative to their largest number.
 
     Returns:
-        None if it is unknown; infinity if the counts of numbers or any whole numbers differ, since
-        whole numbers are counts.
+        None if the distance is unknown. Infinity if the results have different counts of numbers,
+        or if a whole number differs: whole numbers are counts, so rounding cannot change them.
     """
     before, after = change.before, change.after
     if before is None or after is None or before == after:

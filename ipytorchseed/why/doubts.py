@@ -1,4 +1,4 @@
-"""Finds reasons why a cell that runs again from the same state may differ."""
+"""Finds reasons why a cell may differ when it runs again from the same state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
 from ipytorchseed.why.evidence import does, is_strict, run_phrase
 from ipytorchseed.why.present import Present
 
-# Settings that are facts: no command restores them.
+# Settings that no command restores: versions and hardware.
 _FACTS = {fact.name for fact in FACTS}
 
 # Facts that matter to every cell.
@@ -40,7 +40,7 @@ _ASKS_FOR_FILES = frozenset({"exists", "is_file", "isfile"})
 
 
 def find_doubts(run: Run, present: Present) -> Iterator[str]:
-    """Yield reasons why a cell may give a different result, a clause each.
+    """Yield reasons why a cell may give a different result, each as a clause.
 
     Args:
         run: The run of the cell.
@@ -50,18 +50,18 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     yield from _of_settings(run, present, name)
     for source, before, after in moves(run):
         if before is not None or after is None or source in run.generators:
-            continue  # a generator is made by the run itself
+            continue  # the run itself creates a generator
         if not (_is_seeded(run, source) or present.is_fresh(after)):
             yield f"{name} imported {source}, whose state was not recorded before that"
     imports = imports_of(run.actions) - _DRAW_NOTHING - present.met_before(run)
     moved = {source for source, before, after in moves(run) if before not in (None, after)}
     if imports and not all(_is_seeded(run, source) for source in moved - {*run.imported}):
         names = ", ".join(sorted(imports))
-        yield f"{name} imports {names}: what that draws for the first time is not drawn again"
+        yield f"{name} imports {names}: numbers that only a first import draws are not drawn again"
     if _adds_in_any_order(run):
-        yield f"{name} computed on a GPU, whose sums may come in another order each time"
+        yield f"{name} computed on a GPU, which may add numbers in another order each time"
     if is_too_long(run.source):
-        yield f"what {name} reads is not known: there is too much text to be followed"
+        yield f"it is not known what {name} reads: its text is too long to analyze"
     yield from _of_files(run, present, name)
     yield from _of_calls(run, name)
 
@@ -91,7 +91,7 @@ def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
 
 
 def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield each source and generator, with its states before and after a run."""
+    """Yield each source and generator with its states before and after a run."""
     for name in {**run.before, **run.after}:
         yield name, run.before.get(name), run.after.get(name)
 
@@ -113,14 +113,15 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         yield f"{name} depends on the order of hashes, which is different in each kernel"
 
 
-# Functions and methods that sum in any order on a GPU, unless strict algorithms are required.
+# Functions and methods that may add numbers in any order on a GPU. Under deterministic
+# algorithms, they do not.
 _ADDS = lazy_pattern(
     r"\b(?:backward|index_add|index_put|put_|scatter|bincount|histc|cumsum|ctc_loss)"
 )
 
 
 def _adds_in_any_order(run: Run) -> bool:
-    """Return whether a run may have summed in any order on a GPU."""
+    """Return whether a GPU may have added numbers in any order during a run."""
     started = any(":" in name for name in run.after.keys() - run.generators.keys())
     trained = any(run.writes[name].kind in ("module", "optimizer") for name in run.in_place)
     return started and not is_strict(run) and (trained or does(run, _ADDS))
@@ -134,5 +135,5 @@ def _can_affect(run: Run, setting: str) -> bool:
 
 
 def _is_seeded(run: Run, source: str) -> bool:
-    """Return whether a run seeds a source, according to its actions."""
+    """Return whether a run seeds a source, as far as its actions show."""
     return bool(run.seeds) or may_set_state(run.actions, source)

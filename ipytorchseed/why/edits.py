@@ -7,7 +7,7 @@ from itertools import accumulate, takewhile
 
 from ipytorchseed.why.words import many
 
-# The most letters of a line that is quoted whole. Longer ones are cut to the edited argument.
+# The most letters of a line that is quoted whole. Longer lines are cut to the edited argument.
 _SHORT = 40
 
 # The marks of a keyword argument or a comparison.
@@ -27,7 +27,7 @@ def say_edit(before: str, after: str) -> tuple[str, str]:
         after: The text after it.
 
     Returns:
-        The description, and the lines of the diff, or "" where the description is complete.
+        The description, and the lines of the diff. The diff is "" if the description says it all.
     """
     old, new = before.splitlines(), after.splitlines()
     told, diff = list[str](), list[str]()
@@ -50,7 +50,7 @@ def _stripped(lines: list[str]) -> list[str]:
 
 
 def _tell(removed: list[str], added: list[str]) -> list[str]:
-    """Return what to say about lines that were replaced, added or removed."""
+    """Return phrases about lines that were replaced, added or removed."""
     if len(removed) == len(added):
         return [*map(_tell_pair, removed, added)]
     first, *others = [f"`{line}`" for line in added or removed]
@@ -65,7 +65,7 @@ def _tell_pair(old: str, new: str) -> str:
 
 
 def _narrow(old: str, new: str) -> tuple[str, str]:
-    """Return two lines; of long ones, the keyword argument or comparison that differs."""
+    """Return two lines, each cut to the differing argument or comparison if long."""
     start = _count_alike(old, new)
     alike = _count_alike(old[start:][::-1], new[start:][::-1])
     while start > 0 and max(len(old), len(new)) > _SHORT:
@@ -91,7 +91,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _left(text: str, start: int) -> int:
-    """Return where the argument that ``start`` is in begins."""
+    """Return the start of the argument that contains position ``start``."""
     depth = 0
     while start and (depth or text[start - 1] not in f",{_OPENING}"):
         start -= 1
@@ -100,7 +100,7 @@ def _left(text: str, start: int) -> int:
 
 
 def _right(text: str, end: int) -> int:
-    """Return where the argument that ``end`` is in ends."""
+    """Return the end of the argument that contains position ``end``."""
     depth = 0
     while end < len(text) and (depth or text[end] not in f",{_CLOSING}"):
         depth += (text[end] in _OPENING) - (text[end] in _CLOSING)

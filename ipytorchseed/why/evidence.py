@@ -19,21 +19,27 @@ from ipytorchseed.why.words import listed
 # The setting that holds the working folder.
 FOLDER = "folder"
 
-# Upper bound for 32-bit numbers per second and core; numpy was measured at 430 million.
+# An upper bound on the 32-bit numbers that one core draws per second. We measured 430 million for
+# numpy.
 _MAX_DRAWS_PER_SECOND = 1_000_000_000
 
 
 class HistoryLookup(Protocol):
-    """Looks up the records of other runs: positions of states, makers of values."""
+    """Looks up other runs, and the positions of states in their random streams."""
 
     def latest(self, run: Run) -> Sequence[Run]:
         """Return the latest runs of a run's notebook, the newest first."""
 
     def position(self, name: str, digest: str) -> Position | None:
-        """Return the seed and draws behind a state of the source or generator ``name``."""
+        """Return the seed and the draws that lead to a state of a source or generator.
+
+        Args:
+            name: The source or generator.
+            digest: The state.
+        """
 
     def draws(self, before: str, after: str) -> int | None:
-        """Return the count of numbers between two states, or None if it is unknown."""
+        """Return how many draws lead from one state to another; None if unknown."""
 
     def is_fresh(self, digest: str) -> bool | None:
         """Return whether a state is the result of seeding; None if unknown."""
@@ -44,14 +50,14 @@ class HistoryLookup(Protocol):
         Args:
             before: The earlier state.
             after: The later state.
-            most: The most draws; 0 for a few.
+            most: The most draws that are tried; 0 for a few.
         """
 
     def written(self, run: Run) -> Written:
         """Return the calls and imports that the text of a run's cell writes out."""
 
     def findings(self, run: Run, against: Run) -> Findings | None:
-        """Return earlier results of experiments about two runs, or None."""
+        """Return recorded findings of experiments about two runs, or None."""
 
 
 class Evidence(Struct, frozen=True):
@@ -63,9 +69,9 @@ class Evidence(Struct, frozen=True):
         history: The runs from ``against`` to the one before ``run``, oldest first.
         states: Looks up positions of states and other runs.
         changed: The differences of the results.
-        reader: The kernel for which runs are named.
-        operations: Operations that were seen not to repeat in runs of the same text, each with the
-            run in which it was seen.
+        reader: The kernel whose user reads the answer. The names of runs depend on it.
+        operations: Operations that gave different results in runs of the same text, each with the
+            run in which this was seen.
     """
 
     run: Run
@@ -103,12 +109,12 @@ class Evidence(Struct, frozen=True):
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the earlier run is from a receipt, so perhaps from another machine."""
+        """Whether the earlier run is from a receipt, perhaps of another machine."""
         return bool(self.against.receipt)
 
     @property
     def two_cells(self) -> bool:
-        """Whether the runs are of two cells, whose texts are not compared."""
+        """Whether the runs are of two different cells. Their texts are not compared."""
         return self.run.cell != self.against.cell
 
     def name(self, run: Run) -> str:
@@ -125,7 +131,7 @@ class Evidence(Struct, frozen=True):
         return listed(names) if names else ""
 
     def did(self, blame: Sequence[Blame], verb: str, what: str) -> str:
-        """Return what the blamed runs did with something: ``In[4] changed `x```."""
+        """Return a clause about what the blamed runs did: ``In[4] changed `x```."""
         who = self.who(blame)
         return f"{who} {verb} {what}" if who else what
 
@@ -140,12 +146,15 @@ class Evidence(Struct, frozen=True):
         return f"`{path.removeprefix(f'{folder}/') if folder else path}`"
 
     def doings(self, blame: Sequence[Blame]) -> str:
-        """Return clauses about what runs did, each after a semicolon."""
+        """Return a clause for each blamed run about what it did, after a semicolon."""
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
     @property
     def made(self) -> set[str]:
-        """The files that the earlier run created and the later one, of equal code, found."""
+        """The files that the earlier run created and the later run then read.
+
+        Empty if the runs have different code.
+        """
         read = {file.path for file in self.run.files if file.size >= 0}
         same_code = self.run.code == self.against.code
         return (
@@ -160,9 +169,10 @@ class Evidence(Struct, frozen=True):
 
 
 def run_name(run: Run, kernel: str) -> str:
-    """Return a run's name: ``In[5]`` in this kernel, ``#17`` in the ledger otherwise.
+    """Return a run's name: ``In[5]`` in this kernel, else its number in the ledger.
 
-    A run from a receipt gets the name of the receipt's file, if that is printable.
+    The number is written ``#17``. A run from a receipt has the name of the receipt's file, if that
+    is printable.
     """
     if run.receipt:
         return run.receipt if run.receipt.isprintable() else "the receipt"
@@ -171,7 +181,7 @@ def run_name(run: Run, kernel: str) -> str:
 
 
 def run_phrase(run: Run, kernel: str) -> str:
-    """Return a run's name in a sentence: ``In[5]``, also for an earlier kernel."""
+    """Return a run's name in a sentence: ``In[5]`` or ``In[5] before the restart``."""
     name = run_name(run, kernel)
     if not name.startswith("#") or run.execution_count is None:
         return name
@@ -209,7 +219,7 @@ def is_strict(run: Run) -> bool:
 
 
 def most_draws(run: Run) -> int:
-    """Return an upper bound on the numbers that a run can have drawn in its time."""
+    """Return an upper bound on the numbers that a run can have drawn."""
     return int(run.seconds * _MAX_DRAWS_PER_SECOND)
 
 

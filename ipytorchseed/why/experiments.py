@@ -1,4 +1,4 @@
-"""Judges by experiments which of several suspects restore an earlier result."""
+"""Determines by experiments which of several suspects caused a changed result."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Result(Enum):
 
     EARLIER = "the earlier run's"
     LATER = "the later run's"
-    OTHER = "neither's, or not all of it could be compared"
+    OTHER = "neither run's, or not fully comparable"
 
 
-# Placeholders for the two runs in findings; their names depend on the reader.
+# Placeholders for the two runs in findings. The names of runs depend on the kernel that asks.
 EARLIER, LATER = "{earlier}", "{later}"
 
 
 def count_most(suspects: int) -> int:
-    """Return the most experiments that ``judge`` makes; ``extra`` is a suspect too."""
+    """Return the most experiments that ``judge`` runs; ``extra`` counts as a suspect."""
     return {0: 1, 1: 2, 2: 5}.get(suspects, 2 * suspects + 5)
 
 
@@ -48,16 +48,17 @@ def judge(
 ) -> dict[str, Finding]:
     """Find out by experiment which suspects are causes.
 
-    Something is proved only if restoring nothing gives the later result and restoring everything
-    gives the earlier one: otherwise something else acts too. A suspect is cleared only if it
-    affects neither the later result nor the earlier one.
+    A suspect is proved only if restoring nothing gives the later result, and restoring all suspects
+    gives the earlier result. Otherwise, something other than the suspects affects the result. A
+    suspect is cleared only if restoring it changes neither of the two results.
 
     Args:
-        suspects: Names of what can be restored, at least one.
-        run: Runs the cell in the state that the later run found, with the named suspects restored
-            to what they were for the earlier one.
-        obstacle: Returns why a cell that is run again may differ, if that is known.
-        extra: Names what else to restore if the earlier result does not come without it.
+        suspects: Names of variables, sources and settings that can be restored, at least one.
+        run: Runs the cell in the state that the later run found, except that the named suspects
+            have the values that the earlier run found.
+        obstacle: Returns why the cell may differ when it runs again; "" if unknown.
+        extra: A further suspect, restored only if restoring the others does not give the earlier
+            result; or "".
     """
     trials = cache(run)  # run each experiment once
     if trials(frozenset()) is not Result.LATER:
@@ -83,8 +84,8 @@ def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequen
     Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, TSE 2002.
 
     Args:
-        parts: Parts that give it together.
-        gives: Returns whether a subset gives it.
+        parts: Parts that together give the earlier result.
+        gives: Returns whether a subset gives the earlier result.
     """
     count = 2
     while len(parts) > 1:
@@ -103,10 +104,10 @@ def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequen
 
 
 def judge_repeat(result: Result) -> Finding:
-    """Return the finding for a cell whose different result nothing recorded explains.
+    """Return the finding for a cell whose changed result no recorded cause explains.
 
     Args:
-        result: The result of running it again from where the later run began.
+        result: The result of running the cell again from the state in which the later run began.
     """
     if result is Result.LATER:
         how = f"run again from the same state, the cell gave {LATER}'s result again, so something"
@@ -118,16 +119,16 @@ def judge_repeat(result: Result) -> Finding:
 def judge_unrepeated(
     repeats: Result, volatile: Collection[str], *, settled: bool, alone: bool
 ) -> Finding | None:
-    """Return the finding for what acts in each run: a clock, entropy, an operation.
+    """Return the finding for a clock, entropy or an operation that does not repeat.
 
     Args:
-        repeats: The result of running the cell again from where the later run began.
-        volatile: Names of values that then differed, although the rest repeated.
+        repeats: The result of running the cell again from the state in which the later run began.
+        volatile: Names of values that differed in that experiment, although the rest repeated.
         settled: Whether restoring other causes gives the earlier result again.
         alone: Whether this is the only known reason why the cell may not repeat.
 
     Returns:
-        None if nothing follows: a date is the same all day, for instance.
+        None if the experiment shows nothing. For instance, a date is the same all day.
     """
     if volatile and alone:
         return Finding(
@@ -163,7 +164,7 @@ def _judge_each(suspects: Sequence[str], trials: Trials) -> dict[str, Finding]:
 def _judge_needed(each: str, needed: Sequence[str], alone: dict[str, Result]) -> Finding:
     """Return the finding for a suspect that is needed, alone or with others."""
     others = [other for other in needed if other != each]
-    if not others:  # the finding for the others says what else to restore
+    if not others:  # the findings for the spare suspects say what else to restore
         how = f"{PROVED}: unless it is restored, the result is not {EARLIER}'s"
     else:
         how = (

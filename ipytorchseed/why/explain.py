@@ -1,4 +1,4 @@
-"""``explain``: two runs in, an explanation out."""
+"""Explains why two runs of a cell gave different results: ``explain``."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     Args:
         run: The run in question.
         against: The earlier run, if any.
-        history: The runs from ``against`` to the one before ``run``, oldest first; without
-            ``against``, a run that it may be compared with, if any.
+        history: The runs from ``against`` to the one before ``run``, oldest first. If ``against``
+            is None: a run that ``run`` may be compared with, if any.
         states: Looks up positions of states and other runs.
-        operations: Operations that were seen not to repeat in runs of the same text, each with the
-            run in which it was seen.
-        present: The kernel that asks, for the way back, if any.
+        operations: Operations that gave different results in runs of the same text, each with the
+            run in which this was seen.
+        present: The kernel that asks. Without it, no way back is looked for.
     """
     reader = run.kernel if present is None else present.kernel
     if against is None:
@@ -99,10 +99,10 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
 
 
 def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
-    """Run all finders; return the causes by rank, and the cleared suspects.
+    """Run all finders; return causes by rank and cleared suspects, without duplicates.
 
-    Each is returned once. If no recorded difference is a cause, suspects that were cleared without
-    certainty come last.
+    If no recorded difference is a cause, the causes also include suspects that were cleared without
+    certainty, after all others.
     """
     causes: dict[tuple[str, str], Cause] = {}
     cleared: dict[tuple[str, str], Cleared] = {}
@@ -138,7 +138,7 @@ def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
 def _explain_same(
     evidence: Evidence, causes: Sequence[Cause], cleared: Sequence[Cleared]
 ) -> Explanation:
-    """Return an explanation for equal results, with values that were not compared."""
+    """Return an explanation for two results that are not known to differ."""
     without_effect = [
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
@@ -161,7 +161,7 @@ def _explain_same(
 
 
 def _first_message(run: Run, others: Sequence[Run], reader: str) -> str:
-    """Return the message for a run without an earlier one, with what to do."""
+    """Return the message for a run of a cell that has no earlier run, with advice."""
     name, word = run_phrase(run, reader), run_word(run, reader)
     compare = f"`%why {word} --against {run_word(others[-1], reader)}`" if others else ""
     if others and others[-1].cell == run.cell:

@@ -1,4 +1,4 @@
-"""The explanation of two runs: what changed, what caused it, and what did not."""
+"""The answer to ``%why``: what changed between two runs, and what caused it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Blame(Struct, frozen=True):
     """A run that caused a difference.
 
     Attributes:
-        run: The run; None if it happened between two runs.
-        how: What it did: ``drew 640 numbers``, ``reseeded to 42``.
+        run: The run; None if the difference arose between two runs.
+        how: What the run did: ``drew 640 numbers``, ``reseeded to 42``.
     """
 
     run: Run | None
@@ -26,8 +26,8 @@ class Change(Struct, frozen=True):
     Attributes:
         what: ``variable``, ``result``, ``stdout``, ``display`` or ``error``; between runs of a
             check also ``source``.
-        name: The variable or source; empty for the others.
-        detail: The old and the new value, if that can be said in a few words.
+        name: The variable or source; empty for other kinds of results.
+        detail: The old and the new value, if a few words suffice.
         before: The earlier run's numbers, if they are recorded.
         after: The later run's numbers, if they are recorded.
     """
@@ -46,13 +46,14 @@ class Cause(Struct, frozen=True):
         kind: ``code``, ``rng``, ``input``, ``flag``, ``environment``, ``entropy``, ``file`` or
             ``operation``.
         name: What differs, as the user would name it.
-        message: One sentence.
-        proof: Lines of the cell: for code the edited ones, for an operation its own.
-        fix: A command that fixes it, if any.
-        keep: An edit that keeps it from happening again, if any.
-        blame: The runs that caused it, oldest first, as far as they are known.
-        prevents: Whether the fix makes the cell repeat from then on and does not restore the
-            earlier result.
+        message: One sentence about the difference.
+        proof: Lines of the cell: the edited lines for ``code``, the operation's line for
+            ``operation``.
+        fix: A command that removes the difference, if any.
+        keep: An edit that keeps the difference from happening again, if any.
+        blame: The known runs that caused the difference, oldest first.
+        prevents: Whether the fix only makes later runs repeat, and cannot restore the earlier
+            result.
         finding: The result of experiments.
     """
 
@@ -68,20 +69,21 @@ class Cause(Struct, frozen=True):
 
     @property
     def goes_back(self) -> bool:
-        """Whether restoring the earlier result also restores this."""
+        """Whether ``%replay`` restores this when it restores the earlier result."""
         return self.kind in {"code", "flag", "input", "rng"} and not self.prevents
 
 
 class Cleared(Struct, frozen=True):
-    """A difference, or a suspect, that was not the cause.
+    """A difference that probably or certainly did not cause the change.
 
     Attributes:
-        kind: As for a cause.
-        name: As for a cause.
-        message: Why it was not the cause.
-        otherwise: The cause that it may be if there is no other; None if it is certainly none.
-        is_tested: Whether experiments test it.
-        alone: Whether ``otherwise`` is a cause if no earlier finder found one.
+        kind: As in ``Cause``.
+        name: As in ``Cause``.
+        message: Why it is not a cause.
+        otherwise: What to report if no other cause explains the change; None if this difference is
+            certainly no cause.
+        is_tested: Whether experiments test ``otherwise``.
+        alone: Whether ``otherwise`` becomes a cause if no earlier finder found a cause.
     """
 
     kind: str
@@ -95,28 +97,28 @@ class Cleared(Struct, frozen=True):
 def unless_others(
     cause: Cause, reason: str = "other causes account for the change", *, is_tested: bool = False
 ) -> Cleared:
-    """Return a cause that counts only if no earlier finder found one.
+    """Return a suspect that is a cause only if no earlier finder found another cause.
 
     Args:
         cause: The cause.
-        reason: Why it is cleared else.
-        is_tested: Whether experiments test it then.
+        reason: Why it is cleared if there is another cause.
+        is_tested: Whether experiments test it although it is cleared.
     """
     return Cleared(cause.kind, cause.name, reason, cause, is_tested, alone=True)
 
 
 class Root(Struct, frozen=True):
-    """The origin of causes, which no recorded run explains.
+    """The origin of one or more causes. No recorded run explains it.
 
     Attributes:
-        kind: As for a cause.
-        name: As for a cause; for an edit, the cell.
-        message: One sentence.
-        path: The variables from there to the cell in question, in order; empty if it affects that
-            cell directly.
+        kind: As in ``Cause``.
+        name: As in ``Cause``; for an edit, the cell.
+        message: One sentence about the origin.
+        path: The variables through which the root affects the cell in question, in order; empty if
+            it affects the cell directly.
         blame: The runs that caused it.
-        via: Kind and name of each cause that comes from it.
-        fix: What keeps it from happening again, if known.
+        via: Kind and name of each cause that has this root.
+        fix: What keeps the root from causing a change again, if known.
     """
 
     kind: str
@@ -129,16 +131,17 @@ class Root(Struct, frozen=True):
 
 
 def suspect(it: Cause | Cleared) -> str:
-    """Return the name of a cause for people, who do not know the ids of cells."""
+    """Return the name of a cause or suspect for messages, without the ids of cells."""
     return "the cell's text" if it.kind == "code" else it.name
 
 
 class Unknown(Struct, frozen=True):
-    """A value that may have changed: it was only sampled, or is opaque.
+    """A value that was not compared in full: only sampled, or opaque.
 
     Attributes:
-        name: The variable, or what was shown, in words.
-        makers: The runs between the two that may have changed it; empty for what the cell created.
+        name: The variable, or a phrase for an output.
+        makers: The runs between the two compared runs that may have changed the value. Empty for a
+            value that the cell created.
     """
 
     name: str
@@ -149,11 +152,11 @@ class Remedy(Struct, frozen=True):
     """The way back to an earlier result.
 
     Attributes:
-        commands: What to type: ``%replay 5``; empty if there is no way.
-        complete: Whether that is known to restore the earlier result.
-        obstacle: Why it may not, or why there is no way, as a clause.
-        note: Which run of an earlier kernel the command means, as a clause; without commands, why
-            the result can never come back.
+        commands: What to type, such as ``%replay 5``; empty if there is no way back.
+        complete: Whether the commands are known to restore the earlier result.
+        obstacle: A clause: why the commands may not restore the result, or why there is no way.
+        note: A clause: which run of an earlier kernel the commands name. If there are no commands,
+            why the result can never come back.
     """
 
     commands: tuple[str, ...] = ()
@@ -170,22 +173,22 @@ class Explanation(Struct, frozen=True):
     """The answer to ``%why``.
 
     Attributes:
-        run: The run in question.
-        against: The run it is compared with, if any.
+        run: The run that the user asked about.
+        against: The run that ``run`` is compared with, if any.
         verdict: ``first-run``, ``same``, ``explained`` or ``unexplained``.
         message: The answer in a sentence.
-        changed: The differences of the results.
-        causes: What can account for them.
+        changed: The differences between the results.
+        causes: Recorded differences that can account for the changed result.
         roots: The origins of the causes.
-        cleared: What was inspected and is not the cause.
+        cleared: Recorded differences that are not causes.
         remedy: The way back to the earlier result.
         unknown: Possible causes or changes that could not be compared in full.
         again: An earlier run of the cell, before ``against``, with the same result as ``run``.
         tested: Whether experiments have tested all suspects.
-        makers: Pairs of runs on the way to the roots, later and earlier, that differ in several
-            things and were not tested.
-        hidden: If nothing explains the difference, a clause with what could not be inspected.
-        repeats: If nothing explains the difference, the result of running the cell again.
+        makers: Pairs of runs of cells that created inputs. The two runs of a pair, the later run
+            first, differ in several ways, and no experiment has shown which of these matter.
+        hidden: For an unexplained change, a clause that names what could not be inspected.
+        repeats: For an unexplained change, the finding of running the cell again.
         keep: Further ways to keep the result, such as the seed argument of a function.
     """
 
@@ -207,7 +210,7 @@ class Explanation(Struct, frozen=True):
     keep: tuple[str, ...] = ()
 
     def with_suspects(self, count: int) -> Explanation:
-        """Return a copy with only this many suspects, the most likely ones."""
+        """Return a copy with at most ``count`` suspects, the most likely ones."""
         cleared, left = list[Cleared](), count - len(self.causes)
         for each in self.cleared:
             is_suspect = each.is_tested and each.otherwise is not None
@@ -217,6 +220,6 @@ class Explanation(Struct, frozen=True):
 
     @property
     def suspects(self) -> tuple[Cause, ...]:
-        """All that experiments may test: causes, and suspects cleared without certainty."""
+        """All that experiments may test: causes, and suspects that may be causes."""
         doubtful = (each.otherwise for each in self.cleared if each.is_tested)
         return (*self.causes, *(each for each in doubtful if each is not None))

@@ -1,4 +1,4 @@
-"""The recomputation plan: which cells to run again, in which order."""
+"""Plans which cells to run again, and in which order, to restore a result."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ipytorchseed.why.words import first_of
 # The most cells that are tried.
 _MAX_TRIES = 300
 
-# The most cells that run again to seed a stream and to draw from it.
+# If more cells than this must run again to restore a stream that cannot be read, none runs.
 _MOST_DRAWN = 10
 
-# Kinds of values that a record holds completely.
+# Kinds of values whose record contains the whole value.
 _PLAIN = frozenset({"bool", "float", "int"})
 
 # How many names a message mentions.
 _MAX_NAMED = 3
 
-_GENERATORS = "generators inside of `{}` go back only where their states are on record"
+_GENERATORS = "generators inside `{}` are restored only if their states were recorded"
 
 
 class Step(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Step(Struct, frozen=True):
 
     Attributes:
         run: The run of the cell, with its text and states.
-        makes: The variables that are needed from it; empty for the last step.
+        makes: The variables of the run that later steps need; empty for the last step.
         outside: Its effects outside the kernel: programs, written files, connections.
     """
 
@@ -55,7 +55,7 @@ class Plan(Struct, frozen=True):
     Attributes:
         target: The run whose result is wanted.
         steps: The cells to run, the target's last; empty if there is no way.
-        doubts: Why the result may still differ, a clause each.
+        doubts: Reasons why the result may still differ, each as a clause.
         blocked: Why there is no way, and what to do; empty if there is one.
     """
 
@@ -68,20 +68,20 @@ class Plan(Struct, frozen=True):
 def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     """Return the steps that lead from the kernel's present state to a run's result.
 
-    A cell is run again only after its inputs are restored: those that changed are rebuilt first.
-    Variables are tracked through the steps as if these had run.
+    A cell is run again only after its inputs are restored: the cells that make changed inputs run
+    first. The planner runs no cell. It tracks the values that the steps would give to variables.
 
     Args:
         target: The run whose result is wanted.
         present: This kernel, and earlier runs.
-        writes: Whether cells that write a file, or seed a stream that cannot be read, may run again
-            to restore it.
+        writes: Whether a cell may run again to restore a file that it writes, or an unreadable
+            stream that it seeds.
     """
     return _Planner(target, present, writes=writes).plan()
 
 
 def outside_of(run: Run, present: Present) -> tuple[str, ...]:
-    """Return the effects of a cell outside the kernel, a clause each.
+    """Return the effects of a cell outside the kernel, each as a clause.
 
     Args:
         run: The run of the cell.
@@ -128,14 +128,14 @@ class _Planner:
         doubts = [doubt for step in self._steps for doubt in find_doubts(step.run, self._present)]
         reads = {name: value for step in self._steps for name, value in step.run.reads.items()}
         doubts += [
-            f"`{name}` keeps results in a cache, also later ones"
+            f"`{name}` caches results, also those of later calls"
             for name, value in reads.items()
             if "kept" in value.parts and name not in self._now
         ]
         return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
 
     def _seed_streams(self, reader: Run) -> None:
-        """Run the cells again that seeded and drew from streams that cannot be read."""
+        """Add the cells that seeded, or drew from, streams that cannot be read."""
         self._is_seeding, blocked, self._blocked = True, self._blocked, ""
         for row in self._unreadable(reader):
             runs = seeding_runs(self._present, reader, row)
@@ -144,7 +144,7 @@ class _Planner:
         self._is_seeding, self._blocked = False, blocked
 
     def _unreadable(self, run: Run) -> Iterator[Call]:
-        """Return the rows of streams that cannot be read and that a run draws from."""
+        """Return the table rows of the unreadable streams that a run draws from."""
         rows = (row for row in known_calls().calls if row.setter and row.package in run.packages)
         return (row for row in rows if any(causes_of(self._present, run, row)))
 
@@ -152,14 +152,14 @@ class _Planner:
         return run_phrase(run, self._present.kernel)
 
     def _block(self, reason: str) -> bool:
-        """Record the first reason why there is no way, and return False."""
+        """Record why there is no way, unless a reason is recorded, and return False."""
         self._blocked = self._blocked or reason
         return False
 
     # -- restoring inputs ------------------------------------------------------------------------
 
     def _prepare(self, reader: Run) -> bool:
-        """Restore the inputs of a run; return whether there is a way."""
+        """Add steps that restore the inputs of a run; return whether there is a way."""
         self._under_way.add(reader.id)
         if self._writes and not self._is_seeding:
             self._seed_streams(reader)
@@ -174,7 +174,7 @@ class _Planner:
                     continue
                 now, wanted = self._value(first), reader.reads.get(first)
                 if wanted is None:
-                    self._bound.add(first)  # it may have been unbound in the run too
+                    self._bound.add(first)  # the run may have found no such name either
                 elif now is None or not same(now, wanted):
                     return self._block(self._unmade_message(first, reader))
                 elif reader.generators.keys() & reader.before:
@@ -189,7 +189,7 @@ class _Planner:
             self._under_way.discard(reader.id)
 
     def _prepare_files(self, reader: Run) -> bool:
-        """Run the cells again that wrote files for a run; return whether there is a way."""
+        """Add the cells that wrote a run's files; return whether there is a way."""
         for path in self._present.changed_files(reader):
             if path in {*reader.outside.wrote, *self._written} or path.endswith("/"):
                 continue
@@ -208,7 +208,7 @@ class _Planner:
         return True
 
     def _changed_names(self, reader: Run) -> Iterator[str]:
-        """Yield the names that differ from what a run found."""
+        """Yield the names whose values would differ from the values that a run found."""
         for name in self._present.effects(reader).reads:
             if name not in {*reader.reads, *reader.missing} and not self._is_bound(name):
                 yield name
@@ -224,7 +224,7 @@ class _Planner:
             return self._is_bound(name)  # its state is restored with the sources
         now = self._value(name)
         if now is None:
-            return "." in name  # in a module that is still to be imported
+            return "." in name  # a value of a module that a step will import
         if self._is_of_old_class(name, reader):
             return False
         alike = same(now, wanted)
@@ -246,9 +246,10 @@ class _Planner:
         return made is not None and remade is not None and not _are_alike(made, remade)
 
     def _is_altered(self, name: str, reader: Run) -> bool:
-        """Return whether cells may have altered an opaque variable that can be made again.
+        """Return whether to make an opaque variable again because cells may alter it.
 
-        It cannot if they did so before the run too.
+        False if cells may already have altered it before the run: making it again would then lose
+        those changes.
         """
         present = self._present
         then, now = (
@@ -284,10 +285,10 @@ class _Planner:
             run
             for run in self._present.makers(name, wanted.digest)
             if _not_digested(run.writes[name]) == _not_digested(wanted)
-            # A module is only executed by its first import.
+            # Only the first import of a module runs its code.
             and (name.rpartition(".")[0] not in run.loaded or reloads(run, name))
         ]
-        if hides(wanted):  # others may only look the same
+        if hides(wanted):  # an equal digest does not prove equal content
             here = [run for run in makers if run.kernel == reader.kernel]
             before = [run for run in here if (run.id or 0) < (reader.id or 0)]
             return before[:1] or makers
@@ -297,13 +298,13 @@ class _Planner:
             used = classes.keys() & run.reads.keys()
             return any(same(classes[it], run.reads[it]) is False for it in used), name in run.reads
 
-        makers.sort(key=fits_worse)  # same classes first, then those that need no earlier value
+        makers.sort(key=fits_worse)  # the same classes first, then no earlier value needed
         if makers and not wanted.exact:
             self._doubts[f"`{name}` cannot be inspected in full"] = None
         return makers
 
     def _try(self, maker: Run, name: str = "") -> bool:
-        """Add a cell for a variable or a file; if that fails, leave the plan unchanged."""
+        """Add a cell that makes a variable or file; if impossible, change nothing."""
         if self._tries == 0 or maker.id in self._under_way:
             return False
         self._tries -= 1
@@ -331,14 +332,14 @@ class _Planner:
 
     def _can_repeat(self, maker: Run) -> bool:
         """Return whether running a cell again makes the same values."""
-        leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # they do not affect what it makes
+        leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # results rarely depend on these
         asked = [name for name in maker.nondeterministic_calls if name not in leave_alone]
         entropy = [name for name in asked if not is_program(name)]
-        if _seeds_only(maker, entropy):  # their states are restored
+        if _seeds_only(maker, entropy):  # the states of these generators are restored
             entropy = []
         for row in self._unreadable(maker):
             if not (self._writes and seeding_runs(self._present, maker, row)):
-                entropy.append(f"for numbers of {title_of(row.package)}")
+                entropy.append(f"for random numbers from {title_of(row.package)}")
         asks = f"{self._name(maker)} has to run again, and asks {entropy[0]}" if entropy else ""
         refusal = asks or self._refusal(maker)
         return not refusal or self._block(refusal)
@@ -348,9 +349,9 @@ class _Planner:
         reader, value = self._name(run), run.reads.get(name)
         module, then = name.rpartition(".")[0], self._then
         if is_result(name):
-            return f"`{name}` is what a cell showed: show what {reader} read of it again, {then}"
+            return f"`{name}` is a cell's output: show the output that {reader} read again, {then}"
         if not module:
-            return f"no recorded cell makes `{name}` what {reader} read: make it again, {then}"
+            return f"no recorded cell makes the `{name}` that {reader} read: make it again, {then}"
         how = f"restore {module} and reload it"
         if value is not None and value.kind in _PLAIN and " " not in value.summary:
             how = f"set it to {value.summary}"
@@ -375,7 +376,7 @@ class _Planner:
         if gone:
             names = first_of([name for name, digest in moved.items() if digest in gone], _MAX_NAMED)
             return (
-                f"where {names} stood when {name} began is no longer in the ledger: states are"
+                f"the state of {names} when {name} began is no longer in the ledger: states are"
                 " pruned before runs"
             )
         return ""
@@ -390,9 +391,10 @@ def _are_alike(run: Run, other: Run) -> bool:
 
 
 def _seeds_only(maker: Run, entropy: Collection[str]) -> bool:
-    """Return whether a run used entropy only to seed generators of libraries.
+    """Return whether a run apparently used entropy only to seed library generators.
 
-    As far as we know: their states are recorded.
+    True if the run created such generators, whose states are recorded, and called no entropy
+    function of Python or the system.
     """
     kept = maker.generators.keys() & maker.after.keys() - maker.before.keys()
     return ENTROPY.keys().isdisjoint(entropy) and any(
@@ -401,5 +403,5 @@ def _seeds_only(maker: Run, entropy: Collection[str]) -> bool:
 
 
 def _not_digested(value: Fingerprint) -> tuple[str | None, ...]:
-    """Return what a value's digest omits: generators inside, and the memory layout."""
+    """Return parts that a digest omits: generators inside a value, and memory layout."""
     return tuple(map(value.parts.get, ("random", "strides")))

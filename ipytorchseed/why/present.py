@@ -1,4 +1,4 @@
-"""The kernel at the time of the question, and the runs that it remembers."""
+"""The protocol for looking up the state of this kernel, and earlier runs."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ipytorchseed.reads.written import Written
 class Present(Protocol):
     """Looks up the present state of this kernel, and earlier runs."""
 
-    # The kernel's name, as in runs.
+    # The name of the kernel's process: see ``Run.kernel``.
     kernel: str
 
     def settings_now(self, run: Run) -> Mapping[str, Any]:
-        """Return the present settings that matter to the code of a run."""
+        """Return the present values of the settings that matter to the code of a run."""
 
     def latest(self, run: Run) -> Sequence[Run]:
         """Return the latest runs, the newest first."""
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return the fingerprint of a variable's present value, or None without one."""
+        """Return the fingerprint of a variable's present value; None if it has none."""
 
     def is_bound(self, name: str) -> bool:
         """Return whether a name is bound now, or is a builtin."""
@@ -39,25 +39,33 @@ class Present(Protocol):
         """Return the open files and connections that the code of a run writes to."""
 
     def makers(self, name: str, digest: str) -> Sequence[Run]:
-        """Return successful runs that gave a variable this digest, the newest first."""
+        """Return successful runs that left a variable with this digest, newest first."""
 
     def setters(self, name: str, reader: Run | None) -> Iterable[Run]:
         """Return the runs that may have set a name, the newest first.
 
-        Those before ``reader`` in its kernel; without it, those of this kernel until now.
+        Args:
+            name: The name.
+            reader: Only runs before this one in its kernel are returned. If it is None, all runs of
+                this kernel count.
         """
 
     def users(self, name: str, reader: Run | None) -> Sequence[Run]:
-        """Return the runs that read a name since it was last set, as in ``setters``."""
+        """Return the runs that read a name after it was last set.
+
+        Args:
+            name: The name.
+            reader: As for ``setters``.
+        """
 
     def writers(self, path: str, reader: Run) -> Iterable[Run]:
         """Return the runs of any kernel that wrote a file before ``reader``, newest first."""
 
     def met_before(self, run: Run) -> set[str]:
-        """Return the packages that earlier runs in this kernel reached."""
+        """Return the packages that the code of earlier runs in this kernel uses."""
 
     def pruned(self, digests: Iterable[str]) -> set[str]:
-        """Return the given states that are no longer kept."""
+        """Return the states that are no longer stored, of those given."""
 
     def is_fresh(self, digest: str) -> bool | None:
         """Return whether a state is the result of seeding; None if unknown."""
@@ -66,4 +74,4 @@ class Present(Protocol):
         """Return whether there is a file of this name."""
 
     def changed_files(self, run: Run) -> Sequence[str]:
-        """Return the paths of files that are known to have changed since a run read them."""
+        """Return the paths of files known to have changed since a run read them."""

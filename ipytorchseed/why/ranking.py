@@ -1,4 +1,4 @@
-"""Ranks causes: those that most likely mattered come first."""
+"""Sorts causes: the most likely come first."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ from ipytorchseed.reads.actions import may_draw
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
 
-# Ranks by kind, the first most likely. Inputs are ranked by how the cell reaches them.
+# The rank of each kind of cause; lower is more likely. The ranks of inputs are below.
 _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environment": 4, "flag": 4}
 
-# The ranks of variables that the cell names itself, and that it reaches through functions; of
-# models that the cell trains further; and of other objects and files that it changes, objects of
-# libraries that changed although no cell did that, and generators in such objects.
+# The ranks of inputs: of a variable that the cell names itself, of a variable that it reads through
+# a function, and of a model that it trains further. The last rank is for other objects and files
+# that the cell changes, for objects of libraries that changed although no cell changed them, and
+# for generators in such objects.
 _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 
-# The rank of Python's stream if only a library draws from it, which most do for names and ids.
+# The rank of Python's stream if only a library draws from it: most libraries draw names and ids.
 _INCIDENTAL = 6
 
-# The rank of an environment variable or library setting that another cell changed: few do that.
+# The rank of an environment variable or library setting that another cell changed. Such a change
+# is rare, so it is a likely cause.
 _SET = 2
 
-# Orders within a rank: streams from which the cell's own code may draw come before settings, and
-# those before streams from which only a library draws.
+# The order within a rank: first streams from which the cell's own code may draw, then settings,
+# then streams from which only a library draws.
 _DRAWN, _CHOSEN, _INSIDE = range(3)
 
 
 def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
-    """Return causes by rank, and within a rank by the latest run that caused them.
+    """Return causes sorted by rank; within a rank, the most recently changed first.
 
-    What the cell itself changed in its earlier run comes last, unless it is a model.
+    Objects and files that the cell itself changed in its earlier run come last, except models.
 
     Args:
         evidence: The evidence.
-        causes: What was found in it.
+        causes: The causes that were found in the evidence.
     """
     return sorted(
         causes,
@@ -65,13 +67,13 @@ def _input_tier(evidence: Evidence, cause: Cause, own: bool) -> int:  # noqa: FB
 
 
 def _is_inside(evidence: Evidence, cause: Cause) -> bool:
-    """Return whether it is a library object's generator that only this cell used."""
+    """Return whether a library's object has a generator that only this cell used."""
     librarys = " in " in evidence.run.generators.get(cause.name, "")
     return cause.kind == "rng" and librarys and evidence.is_own(cause.blame)
 
 
 def _is_chosen(cause: Cause) -> bool:
-    """Return whether a cell changed it: a library's setting or a variable."""
+    """Return whether a run changed this library setting or environment variable."""
     chosen = cause.kind == "environment" or (cause.kind == "flag" and cause.name in BY_NAME)
     return chosen and bool(cause.blame)
 

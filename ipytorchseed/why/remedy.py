@@ -20,7 +20,7 @@ from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides, unseen
 from ipytorchseed.why.words import listed
 
-# Seeds generators that a library owns, before each run.
+# Advice that seeds a library's generators before each run.
 _SEED_ALL = "put `%seed 42 --generators` at the top of this cell"
 
 
@@ -29,11 +29,11 @@ def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | 
 
     Args:
         evidence: The evidence.
-        causes: What was found in it.
+        causes: The causes that were found in the evidence.
         present: The kernel that asks, if any.
     """
     if evidence.two_cells or not causes or present is None:
-        return Remedy()  # one cell does not give another's result
+        return Remedy()  # a cell cannot restore the result of another cell
     unseeded = [title_of(each.name) for each in causes if each.prevents and _is_unreadable(each)]
     if unseeded:
         before = f"before {evidence.name(evidence.against)}"
@@ -55,9 +55,11 @@ def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | 
 
 
 def _unseen(evidence: Evidence, known: Collection[str]) -> list[str]:
-    """Return clauses about opaque inputs that other cells used since.
+    """Return clauses about opaque inputs that other cells used between the runs.
 
-    Known causes are excluded.
+    Args:
+        evidence: The evidence.
+        known: Names to leave out, since a cause already covers them.
     """
     others = [run for run in evidence.history if run.cell != evidence.run.cell]
     found = []
@@ -75,7 +77,7 @@ def _is_unreadable(cause: Cause) -> bool:
 
 
 def _obstacle(evidence: Evidence, cause: Cause) -> str:
-    """Return why a cause may make the cell differ when it is run again, or ""."""
+    """Return why a cause may change the result of running the cell again, or ""."""
     if cause.kind == "operation":
         return f"{cause.name} does not repeat"
     if cause.kind == "entropy":
@@ -102,9 +104,9 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
     """Return how to make the cell repeat from now on: commands, or what to change.
 
     Args:
-        causes: Why its result changed.
-        roots: Where these come from.
-        run: Its later run.
+        causes: The causes of its changed result.
+        roots: The origins of the causes.
+        run: The cell's later run.
     """
     found = [_in_words(cause.fix) for cause in causes if cause.fix and not cause.goes_back]
     found += [_in_words(root.fix) for root in roots if root.fix]
@@ -134,19 +136,19 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
 
 
 def _in_words(fix: str) -> str:
-    """Return a fix, with an argument to add as a sentence."""
+    """Return a fix in words: ``f(..., seed=0)`` becomes "pass `seed=0` to `f()`"."""
     call, dots, argument = fix.partition("(..., ")
     return f"pass `{argument[:-1]}` to `{call}()`" if dots else fix
 
 
 def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
-    """Return untested inputs that only the cell changed.
+    """Return untested inputs that only the cell itself changed.
 
-    They are minor if another cell changed an input, and the cell trains no model.
+    None is minor if the cell trains a model, or if no other cell changed an input.
 
     Args:
-        causes: Why its result changed.
-        run: Its later run.
+        causes: The causes of the cell's changed result.
+        run: The cell's later run.
     """
     blamed = [cause for cause in causes if cause.kind == "input" and cause.blame]
     own = [cause for cause in blamed if _is_own(cause, run)]
@@ -163,7 +165,7 @@ def _is_own(cause: Cause, run: Run) -> bool:
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:
-    """Return the causes, with the way back as the fix for inputs."""
+    """Return the causes; the fix for inputs is the command of the remedy."""
     fix = next(iter(remedy.commands), "")
     return [
         replace(cause, fix=fix) if cause.kind == "input" and not cause.prevents else cause

@@ -24,7 +24,7 @@ from ipytorchseed.why.ranking import ranked
 # The most pairs of runs that are compared for one answer.
 _MAX_PAIRS = 200
 
-# CPU seconds for tracing: other work on the machine changes no answer.
+# CPU seconds for tracing. With wall time, the answer would depend on other work on the machine.
 _SECONDS = 0.1
 
 # Kinds of causes whose fix also works for later runs.
@@ -32,7 +32,7 @@ _LASTING = frozenset({"entropy", "environment", "flag", "operation"})
 
 _THIS_CELL = lazy_pattern(r"\b(?:this|the) cell\b(?! that)")
 
-# How many causes of one pair of runs are followed, the most likely first.
+# How many causes of one pair of runs are traced, the most likely first.
 _MAX_FOLLOWED = 3
 
 
@@ -43,12 +43,12 @@ def with_roots(
 
     Args:
         evidence: The evidence.
-        causes: What was found in it, the most likely first.
+        causes: The causes that were found in the evidence, the most likely first.
 
     Returns:
-        The causes, which now also blame the runs of their roots; the roots, without duplicates, in
-        the order of the causes; and pairs of runs on the way that differ in several things, if
-        experiments have not yet shown which ones matter.
+        The causes, which now also blame the runs of their roots. The roots, without duplicates, in
+        the order of the causes. Pairs of runs of cells that created inputs, if the two runs differ
+        in several ways and experiments have not yet shown which of these matter.
     """
     tracer = _Tracer()
     found = [tracer.trace(evidence, cause, (), (cause.kind, cause.name))[0] for cause in causes]
@@ -64,7 +64,7 @@ class _Tracer:
 
     Attributes:
         roots: The roots found so far.
-        open: Pairs of runs that differ in several things and were not tested.
+        open: Pairs of runs that differ in several ways and were not tested.
     """
 
     def __init__(self) -> None:
@@ -80,10 +80,10 @@ class _Tracer:
         """Follow a cause to its roots.
 
         Args:
-            evidence: The two runs in which it was found.
+            evidence: The evidence in which the cause was found.
             cause: The cause.
-            path: The variables from there to the cell in question.
-            via: Kind and name of that cell's cause to which this leads.
+            path: The variables through which the cause affects the cell in question.
+            via: Kind and name of the cause, of the cell in question, that is being traced.
 
         Returns:
             The cause, which also blames the runs of its roots, and its roots.
@@ -102,7 +102,7 @@ class _Tracer:
     def _trace_makers(
         self, evidence: Evidence, cause: Cause, path: tuple[str, ...], via: tuple[str, str]
     ) -> list[_Key]:
-        """Follow an input or a file to the roots of the runs that created it, if any."""
+        """Trace an input or file to the roots of the runs that created it, if any."""
         for maker, earlier in _makers(evidence, cause):
             pair = maker.id, earlier.id
             if pair not in self._reached:
@@ -118,7 +118,7 @@ class _Tracer:
         return []
 
     def _choose(self, evidence: Evidence, causes: list[Cause]) -> list[Cause]:
-        """Return the causes that matter for two runs, as far as experiments have shown."""
+        """Return the causes that may matter: those proved, else those not cleared."""
         found = evidence.states.findings(evidence.run, evidence.against)
         if found is None:
             self.open += [(evidence.run, evidence.against)] if len(causes) > 1 else []
@@ -155,7 +155,7 @@ class _Tracer:
 
 
 def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
-    """Yield the runs that created an input or its file, each with an earlier run."""
+    """Yield the runs that created an input or file, each with its cell's earlier run."""
     for blame in cause.blame if cause.kind in ("input", "file") else ():
         maker = blame.run
         if maker is None:
@@ -169,7 +169,7 @@ def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
 
 
 def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
-    """Return the run of the same cell that wrote a file's earlier content."""
+    """Return the run of the same cell that wrote the file's earlier content, if any."""
     wrote = (run for run in evidence.latest if path in run.outside.wrote)
     earlier = next((run for run in wrote if _comes_before(run, evidence.against)), None)
     if earlier is None or front_end_id(earlier) != front_end_id(maker):
@@ -180,7 +180,7 @@ def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
 def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
     """Return the earlier run of a cell that created an input, if it can be compared.
 
-    A cell that changes an input further each time is only compared if it was edited.
+    If the cell continues from the input's old value, its runs are compared only after an edit.
     """
     found = [
         replace(run, cell=maker.cell)
@@ -200,7 +200,7 @@ def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
 
 
 def _is_remade(evidence: Evidence, maker: Run, name: str) -> bool:
-    """Return whether another cell remade an input before the earlier run read it."""
+    """Return whether another cell created an input again before the earlier run."""
     return any(
         run.cell != maker.cell and name in run.writes and name not in run.reads
         for run in evidence.latest

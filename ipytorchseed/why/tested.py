@@ -24,19 +24,19 @@ from ipytorchseed.why.words import listed
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
 
-# Key of the finding about whether an unexplained cell repeats.
+# The key of the finding that says whether an unexplained cell repeats.
 THE_CELL = ("cell", "")
 
 
 def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanation:
-    """Return an explanation with findings: what may matter comes last.
+    """Return an explanation with findings added. Causes without proof come last.
 
-    Cleared suspects become causes again if an experiment proved them.
+    A cleared suspect becomes a cause if an experiment proved it.
 
     Args:
         said: The explanation.
-        found: The results of experiments, perhaps also about other causes.
-        kernel: The kernel that asks, for the names of runs.
+        found: The findings of experiments. Some may be about causes that are not in ``said``.
+        kernel: The kernel that asks. The names of runs depend on it.
     """
     against = said.against or said.run
     names = _name(against, said.run, kernel), _name(said.run, against, kernel)
@@ -58,7 +58,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
             causes.append(_with_finding(said, cause, finding))
         elif isinstance(each, Cleared):
             cleared.append(each)
-    if not causes:  # what matters is something that no finder names
+    if not causes:  # the cause is something that no finder names
         hows = {key: each.how.replace(NO_EFFECT, UNPROVED, 1) for key, each in known.items()}
         causes = [
             replace(each, finding=Finding(how=hows[each.kind, each.name])) for each in said.causes
@@ -91,7 +91,7 @@ def _without_clocks(remedy: Remedy, causes: Sequence[Cause]) -> Remedy:
 
 
 def _name(run: Run, other: Run, kernel: str) -> str:
-    """Return the name of one of two runs in a clause: by time if of two kernels."""
+    """Return a run's name in a clause; ``this run`` or the like if the kernels differ."""
     if run.kernel == other.kernel or run.receipt:
         return run_phrase(run, kernel).removesuffix(" before the restart")
     return "the earlier run" if (run.id or 0) < (other.id or 0) else "this run"
@@ -110,7 +110,7 @@ def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:
 def _roots_of(causes: Sequence[Cause], roots: Sequence[Root]) -> tuple[Root, ...]:
     """Return the roots of causes, in the order of the causes.
 
-    A suspect that an experiment proved was not traced, and is a root itself.
+    A suspect that became a cause by an experiment was not traced, so it is its own root.
     """
     reached = {via for root in roots for via in root.via}
     alone = [each for each in causes if (each.kind, each.name) not in reached]
@@ -126,7 +126,7 @@ def _as_root(cause: Cause) -> Root:
 
 
 def _with_repeat(message: str, repeats: Finding) -> str:
-    """Return a message with the result of running the cell again."""
+    """Return a message with the finding of running the cell again added."""
     if not repeats.how:
         return message
     advice = f"{NEXT_STEP}%%deterministic --check at the top of the cell, which names what does not"
@@ -135,7 +135,7 @@ def _with_repeat(message: str, repeats: Finding) -> str:
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
-    """Return a cause with a finding; it is carried if only the cell itself changed it."""
+    """Return a cause with a finding: ``carried`` if only the cell itself changed it."""
     if finding.level == PROVED and _is_carried(said, cause):
         how = finding.how.removeprefix(f"{PROVED}: ")
         how = f"{CARRIED} on by the cell itself: {how}"

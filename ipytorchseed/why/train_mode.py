@@ -16,9 +16,10 @@ _PARAMETERS = ("p:", "parameters", "grad")
 def find_train_mode(said: Explanation) -> Iterator[Root]:
     """Yield the models that a cell evaluates in train mode, as roots.
 
-    Only models with layers that have rates (dropout, batch normalization) are named, and only if a
-    source of torch's is a cause, or the model is one and the cell updated it or it was in another
-    mode before. Cells that train are excluded: they change parameters, gradients or an optimizer.
+    A model is yielded only if it has layers with rates (dropout, batch normalization), and if a
+    torch source is a cause, or if the model itself is a cause and the cell updated its buffers or
+    found it in another mode than before. Nothing is yielded for cells that train, since they
+    change parameters, gradients or an optimizer.
     """
     if said.against is None or not said.causes or _trains(said.run):
         return

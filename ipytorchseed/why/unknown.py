@@ -1,4 +1,4 @@
-"""Values that were only sampled, so that they may be unnoticed causes or changes."""
+"""Finds values that could not be compared in full, and so may be unnoticed causes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
 
-_UNFOLLOWED = "what so long a text reads and changes"
+_UNFOLLOWED = "what a cell this long reads and changes"
 
-# Variables, and runs that may have changed one, that a sentence names.
+# The most variables, or runs that may have changed one, that a sentence names.
 _NAMED = 3
 
-# Kinds of values without content that affects results.
+# Kinds of values whose content does not affect results.
 _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class", "method", "rng"})
 
 
@@ -42,7 +42,7 @@ def unknown_outcome(against: Run, run: Run) -> list[str]:
 
 
 def find_alike(run: Run, earlier: Iterable[Run]) -> Run | None:
-    """Return the first of a cell's earlier runs with the same result, bit for bit."""
+    """Return the first of several earlier runs whose result is the same as ``run``'s."""
     for each in earlier:
         if not (find_changes(each, run) or unknown_outcome(each, run)):
             return each
@@ -54,10 +54,10 @@ def _unfollowed(run: Run) -> list[str]:
 
 
 def find_unknown_inputs(evidence: Evidence) -> tuple[Unknown, ...]:
-    """Find the inputs of both runs that could not be compared in full.
+    """Find the inputs and files of both runs that could not be compared in full.
 
-    Each has the runs between that may have changed it: those that set it, or else those whose text
-    names it. Includes files.
+    Each variable comes with runs of other cells that may have changed it: those that set it, or if
+    there are none, those that read it.
     """
     found = []
     for name, after in evidence.run.reads.items():
@@ -90,7 +90,7 @@ def hides(value: Fingerprint) -> bool:
 
 
 def say_use(calls: Sequence[Call], name: str) -> str:
-    """Return which of some calls are of a variable's methods or take it; or ""."""
+    """Return a phrase about the calls that use a variable: its methods first; or ""."""
     methods = dict.fromkeys(f"`{call.name or call.tail}()`" for call in calls if call.root == name)
     if methods:
         return f"called {first_of([*methods], _NAMED, ' and ')}"
@@ -99,13 +99,14 @@ def say_use(calls: Sequence[Call], name: str) -> str:
 
 
 def say_effect(run: Run, text: Written, name: str) -> str:
-    """Return what a cell does with a variable for the effect on its object; or "".
+    """Return a phrase about how a cell may alter a variable's object, or "".
 
-    It sets an attribute or item, or makes a call and does not use or show the result.
+    A cell may alter the object by setting an attribute or item, or by a call whose result it
+    neither uses nor shows.
 
     Args:
         run: A run of the cell.
-        text: What its text contains.
+        text: The calls and assignments in the cell's text.
         name: The variable.
     """
     result = run.outputs.result
@@ -119,24 +120,25 @@ def say_effect(run: Run, text: Written, name: str) -> str:
 
 
 def may_alter(run: Run, text: Written, name: str, reader: str) -> bool:
-    """Return whether a run may have altered an object for a cell that reads it.
+    """Return whether a run may have altered an object in a way that a cell can see.
 
-    The cell itself may if it also uses the object: one that it only acts on may be a logger.
+    A run of the reading cell itself counts only if the cell also uses a value of the object. If it
+    only calls methods for their effect, the object may be a logger.
 
     Args:
         run: The run.
-        text: What its text contains.
+        text: The calls and assignments in the text of the run's cell.
         name: The object's name.
-        reader: The cell that reads it.
+        reader: The cell that reads the object.
     """
     is_used = run.cell != reader or name in text.used
     return is_used and bool(say_effect(run, text, name))
 
 
 def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
-    """Describe what a cell uses that is not recorded or cannot be inspected.
+    """Return a clause about what a cell uses that was not recorded, or "".
 
-    These are programs, native code, caches and opaque values.
+    The clause names programs, opaque values, caches and native code.
     """
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
@@ -161,7 +163,7 @@ def _taker(calls: Sequence[Call], name: str) -> str:
 
 
 def say_hidden(names: Sequence[str]) -> str:
-    """Return a clause that names values that cannot be inspected."""
+    """Return a clause: "`a` and `b` cannot be inspected"."""
     return f"{first_of([f'`{name}`' for name in names], _NAMED, ' and ')} cannot be inspected"
 
 
@@ -173,7 +175,10 @@ def are_pending(unknown: Sequence[Unknown], against: Run, run: Run) -> bool:
 
 
 def say(evidence: Evidence, unknown: Sequence[Unknown]) -> str:
-    """Return a clause that names sampled values and runs that may have changed them."""
+    """Return a clause that names values that were not compared in full.
+
+    The clause also names the runs that may have changed them.
+    """
     names = first_of([each.name for each in unknown], _NAMED, " and ")
     if names in {UNSEEN, _UNFOLLOWED}:
         return f"{names} is not recorded in full"

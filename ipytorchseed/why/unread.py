@@ -1,4 +1,4 @@
-"""Describes what a cell was observed not to read, in both of its runs."""
+"""Clears inputs whose changed parts the cell was observed not to read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_NAMED = 3
 
 
 def say_unread(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> str:
-    """Return why a difference of an input cannot matter, or "" if it may.
+    """Return why the difference in an input cannot matter, or "" if it may matter.
 
     Args:
         evidence: The evidence.
@@ -28,14 +28,14 @@ def say_unread(evidence: Evidence, name: str, before: Fingerprint, after: Finger
     if len(seen) < 2 or any(each.unseen for each in seen):  # noqa: PLR2004 -- both runs
         return ""
     if "." in name or is_result(name) or "class" in (before.kind, after.kind):
-        return ""  # these are also read in other ways than by name
+        return ""  # code can read these without naming them, which is not observed
     if not any(name in each.read for each in seen):
         return SET_FIRST if any(name in each.set_first for each in seen) else NOT_READ
     return _say_parts(name, seen, before, after)
 
 
 def _say_parts(name: str, seen: list[Observed], before: Fingerprint, after: Fingerprint) -> str:
-    """Return that only unchanged parts were read, or "" if that is not certain."""
+    """Return a clause that only unchanged parts were read, or "" if that is uncertain."""
     read = [each.read[name] for each in seen if name in each.read]
     if not (all(read) and before.exact and after.exact):
         return ""
@@ -57,7 +57,7 @@ def _item(part: str) -> str:
 
 
 def _part(path: str) -> str:
-    """Return a fingerprint's name for ``.lr`` or ``['rate']`` in code."""
+    """Return the fingerprint's part for a path in code: ``a:lr`` for ``.lr``."""
     if path[0] == ".":
         return f"a:{path[1:]}"
     key = path[1:-1]

@@ -34,10 +34,10 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
     )
 
 
-# Where a number is that has a label.
+# The word for the position of a number in each kind of value; "index" for other kinds.
 _PLACES = {"series": "row"}
 
-# Series of at most so many numbers are written in full.
+# The most numbers of a series that is written in full.
 _MOST_NUMBERS = 4
 
 _SAME_NUMBERS = "other content, the same numbers"
@@ -61,12 +61,12 @@ _COUNT = lazy_pattern(r", (?:[\d,]+|thousands of) attributes?$")
 
 
 def _without_count(summary: str) -> str:
-    """Return a summary without the count of attributes, a detail of the class."""
+    """Return a summary without the count of attributes."""
     return _COUNT.sub("", summary)
 
 
 def _defaults(kind: str, parts: _Parts) -> Iterator[str]:
-    """Yield which default arguments of a function or of a class's constructor changed."""
+    """Yield phrases about the changed default arguments of a function or constructor."""
     for name in (part[2:] for part in parts if part[:2] == "d:"):
         was, now = parts.get(f"n:{name}", (None, None))  # its length
         how = "changed"
@@ -77,7 +77,7 @@ def _defaults(kind: str, parts: _Parts) -> Iterator[str]:
 
 
 def _series(before: tuple[float, ...], after: tuple[float, ...], at: str) -> str:
-    """Return how far two series are apart, or "" if they hold the same numbers."""
+    """Describe how two series of numbers differ; "" if they are equal."""
     if len(before) != len(after):
         return f"{len(before):,} → {len(after):,} numbers"
     if len(before) == 1:  # distinguishes 0 and -0
@@ -104,7 +104,7 @@ def _series(before: tuple[float, ...], after: tuple[float, ...], at: str) -> str
 
 
 def write_step(before: float, after: float) -> str:
-    """Return the change of a number, with as many digits as are needed to see it."""
+    """Return the old and new number, with enough digits to show the difference."""
     return " → ".join(_write_both(before, after))
 
 
@@ -114,7 +114,7 @@ def _write_both(before: float, after: float) -> tuple[str, str]:
 
 
 def write_number(number: float) -> str:
-    """Return a number for people, with at most seven digits."""
+    """Return a number with at most seven significant digits."""
     return f"{number:.7g}"
 
 
@@ -127,17 +127,17 @@ def changed_parts(
     return {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n not in _IMPLIED}
 
 
-# Parts that differ only if others do.
+# Parts that differ only if another part differs.
 _IMPLIED = frozenset({DERIVED, SUMS})
 
 
-# Parts of a model, optimizer or table that are only reported if no other differs.
+# Parts of a model, optimizer or table that are only reported if no other part differs.
 _MINOR_PARTS = {
     "index": "the index",
     "grad": "gradients",
     "hooks": "hooks",
     "state": "its state",
-    "unsaved": "buffers that no state_dict holds",
+    "unsaved": "buffers that are not in its state_dict",
 }
 
 # Parts that are reported as a whole.
@@ -146,7 +146,7 @@ _WHOLE_PARTS = {
     "inside": "its layers",
     "rates": "rates of its layers",
     "a:__len__": "its length",
-    "beside": "what it keeps beside its items",
+    "beside": "data other than its items",
 }
 
 _HAS_MINOR_PARTS = frozenset({"frame", "module", "optimizer", "series"})
@@ -156,7 +156,7 @@ _MAX_NAMED = 3
 
 
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
-    """Return which parts of a value differ: ``changed 4 of 4 parameters``."""
+    """Describe which parts of a value differ: ``changed 4 of 4 parameters``."""
     parts = changed_parts(before, after)
     if after.kind == before.kind == "frame":
         rows = _count(parts, "shape", "row")
@@ -180,7 +180,7 @@ def _are_rows_reordered(before: Fingerprint, after: Fingerprint, parts: _Parts) 
     sums = before.parts.get(SUMS)
     if sums is None or sums != after.parts.get(SUMS) or parts.keys() & {"shape", "columns"}:
         return False
-    # One of several columns may have been reordered by itself.
+    # A single changed column may have been reordered without the rest of the table.
     is_whole = columns > 1 or "index" in parts or after.parts["shape"].endswith(" x 1")
     return columns > 0 and is_whole
 
@@ -195,7 +195,7 @@ def _model_changes(after: Fingerprint, parts: _Parts) -> list[str]:
     mode = parts.pop("mode", None)
     if mode is not None:
         said.append(f"switched to {mode[1]} mode")
-    if "frozen" in parts:  # it begins with the count
+    if "frozen" in parts:  # the part begins with the count of frozen parameters
         more = _count(parts, "frozen", "parameter", ("froze", "unfroze"))
         said.append(more or "froze other parameters")
         del parts["frozen"]
@@ -204,7 +204,7 @@ def _model_changes(after: Fingerprint, parts: _Parts) -> list[str]:
         every = sum(name.startswith(prefix) for name in after.parts)
         if moved:
             which = f" ({moved[0][2:]})" if len(moved) == 1 < every else ""
-            count = min(len(moved), every)  # all of them may have other names
+            count = min(len(moved), every)  # renamed parameters are in ``moved`` twice
             said.append(f"changed {count} of {many(every, noun)}{which}")
     whole = [f"changed {noun}" for part, noun in _WHOLE_PARTS.items() if parts.pop(part, None)]
     return said + (groups or whole)
@@ -215,7 +215,7 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
 
     Args:
         kind: The value's kind.
-        parts: The parts that differ. What other parts imply is removed.
+        parts: The parts that differ. A table's ``shape`` is removed if its columns imply it.
     """
     said = [] if kind in _SEQUENCES else [*_item_changes(parts, kind)]
     was, now = parts.get("length", (None, None))
@@ -237,12 +237,12 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
 
 
 def _step(pair: tuple[str | None, str | None]) -> str:
-    """Return the old and new value of a common number in parentheses, or ""."""
+    """Return " (old → new)" if the digests are of known small values, else ""."""
     was, now = (read_back(digest or "") for digest in pair)
     return f" ({was} → {now})" if was and now else ""
 
 
-# Kinds whose places are no identities. Their first and last items are parts.
+# Kinds whose items are identified by position. Only the first and last items are parts.
 _SEQUENCES = frozenset({"deque", "list", "tuple"})
 
 # Verbs for a count that grew or shrank.
@@ -257,7 +257,7 @@ def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
 
 
 def _count(parts: _Parts, name: str, noun: str, verbs: tuple[str, str] = _ADDED) -> str:
-    """Return by how much the count at the beginning of a part grew or shrank, or ""."""
+    """Return by how much a part's leading count changed: ``added 3 items``; or ""."""
     was, now = ((each or "0").partition(" ")[0] for each in parts.get(name, ("0", "0")))
     if not (was.isdecimal() and now.isdecimal()) or was == now:
         return ""
@@ -275,20 +275,23 @@ def _group_changes(parts: _Parts) -> list[str]:
         for name, (was, now) in parts.items()
         if name[:2] == "s:" and was is not None and now is not None  # a setting: ``s:momentum``
     ]
-    if told:  # the defaults hold the first values of the same settings
+    if told:  # ``defaults`` contains the initial values of the same settings
         parts.pop("a:defaults", None)
     return told
 
 
 def _lists_items(value: Fingerprint) -> bool:
-    """Return whether parts of a dictionary or table name its items, unless too many."""
+    """Return whether the parts of a value list its items.
+
+    Those of a dictionary or table with too many items or columns do not.
+    """
     empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
     several = value.kind in ("dict", "frame") and not empty
     return not several or any(part[:2] == "k:" for part in value.parts)
 
 
 def _item_changes(parts: _Parts, kind: str) -> Iterator[str]:
-    """Yield the changed items of a dictionary, columns of a table or places of a list."""
+    """Yield phrases about added, removed and changed items, columns or positions."""
     named: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
     for part, (was, now) in parts.items():
         is_end = kind in _SEQUENCES and (part[:4] == "k:[-" or None in (was, now))
@@ -304,23 +307,23 @@ def _item_changes(parts: _Parts, kind: str) -> Iterator[str]:
 
 
 def _quoted(name: str, kind: str) -> str:
-    """Return a key as one writes it; inner keys are written as a path."""
+    """Return a key as written in code, quoted if it is a dictionary's own string key."""
     return f"'{name}'" if kind == "dict" and name[:1] != "[" and "." not in name else name
 
 
 def _innermost(names: Collection[str]) -> list[str]:
-    """Return names without those whose parts are also listed."""
+    """Return names without those that contain another listed name."""
     return [name for name in names if not any(each.startswith(f"{name}.") for each in names)]
 
 
 def _attribute(name: str) -> str:
-    """Return an attribute's name for people: ``__len__`` is the length."""
+    """Return an attribute for messages: ``.lr``, ``the length of .items``."""
     owner = name.removesuffix(".__len__")
     return f".{name}" if owner == name else f"the length of .{owner}"
 
 
 def owners_lost(before: str | None, after: str | None) -> list[str]:
-    """Return what a value no longer belongs to, such as an optimizer's model."""
+    """Return the owners that a value has lost, such as an optimizer's model."""
     if before is None or after is None:
         return []
     return [each for each in before.split() if each not in after.split()]
@@ -332,7 +335,7 @@ def _belonging(before: str | None, after: str | None) -> list[str]:
 
 
 def _step_parts(parts: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
-    """Return the old and new values of parts that can be written so."""
+    """Return phrases with the old and new values of parts such as the shape."""
     return [
         f"{name} {parts[name][0]} → {parts[name][1]}"
         for name in ("shape", "dtype", "lr", "maxlen", "rows written")

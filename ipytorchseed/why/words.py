@@ -1,4 +1,4 @@
-"""Phrases shared by findings and explanations."""
+"""Phrases that findings and explanations share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from ipytorchseed.ledger.records import Outside
 
-# How many files and hosts are named.
+# The most files or hosts that a clause names.
 _MAX_NAMED = 3
 
 
@@ -49,14 +49,14 @@ def say_effects(outside: Outside) -> list[str]:
 def sentence(clause: str) -> str:
     """Return a clause as a sentence, or "" for none.
 
-    A name at its beginning, as in ``torch.cpu moved on``, is not capitalized.
+    A dotted name at the start, as in ``torch.cpu moved on``, is not capitalized.
     """
     word = clause.partition(" ")[0]
     begin = word.capitalize() if word.isalpha() and word.islower() else word
     return f"{begin}{clause[len(word) :]}." if clause else ""
 
 
-# The words in messages for the sources that users seed, and the streams that cells draw from.
+# For each source, the words in messages for what users seed, and for its random stream.
 _SOURCES = {
     "python": ("Python's `random`", "Python's random stream"),
     "numpy": ("numpy", "numpy's random stream"),

@@ -170,7 +170,7 @@ def test_who_may_have_changed_it_is_told(fresh):
 # A cell whose text is too long to be analysed.
 LONG = f"# {'x' * 40_000}\nbig.append(1)\ntotal = sum(big)"
 
-UNKNOWN = "; what so long a text reads and changes is not recorded in full"
+UNKNOWN = "; what a cell this long reads and changes is not recorded in full"
 
 
 def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):

@@ -579,7 +579,7 @@ def test_an_input_that_nothing_makes(play):
     kernel.run("x = [5]", "make")
     kernel.run("y = x[0]", "y = x[0]")
     assert prove(kernel, "%why 6 --json --prove --against 9") == {
-        "x": ("may-matter", "not tested: no recorded cell makes `x` what In[6] read")
+        "x": ("may-matter", "not tested: no recorded cell makes the `x` that In[6] read")
     }
 
 

@@ -548,7 +548,7 @@ def test_an_input_that_no_recorded_cell_made(new_kernel):
     new_kernel.run("y = sum(x)", "use")
     new_kernel.run("x.append(2)")
     assert new_kernel.run("%replay 2").error.evalue == (
-        "%replay: no recorded cell makes `x` what In[2] read: make it again, then %replay 2"
+        "%replay: no recorded cell makes the `x` that In[2] read: make it again, then %replay 2"
     )
 
 
@@ -572,7 +572,7 @@ def test_states_that_were_pruned(kernel):
         connection.execute("DELETE FROM blobs WHERE kind = ?", (STATE,))
     told = kernel.run("%replay 4").error.evalue
     assert told == (
-        "%replay: where torch.cpu stood when In[4] began is no longer in the ledger: states are"
+        "%replay: the state of torch.cpu when In[4] began is no longer in the ledger: states are"
         " pruned before runs"
     )
 

@@ -260,7 +260,7 @@ def test_a_stream_that_other_cells_seeded_or_drew_from_is_named_with_them(source
     note = "no recorded cell had seeded OpenCV before In[2]" if steps == [2] else ""
     obstacle = "" if note else "the random stream of OpenCV cannot be read"
     if steps == [3]:
-        obstacle = "no recorded cell makes `S` what In[2] read: make it again, then %replay 3"
+        obstacle = "no recorded cell makes the `S` that In[2] read: make it again, then %replay 3"
     assert told.remedy == Remedy(() if note else (f"%replay {steps[-1]}",), False, obstacle, note)
 
 
@@ -294,9 +294,11 @@ def test_a_cell_that_draws_for_an_input_runs_again_only_after_the_seed():
         changed = run(9, "out = 1", writes={"out": number(1)})
         states = States([*runs, target, changed])
         plan = make_plan(target, states)
-        blocked = "In[2] has to run again, and asks for numbers of OpenCV"
+        blocked = "In[2] has to run again, and asks for random numbers from OpenCV"
         assert [step.run.execution_count for step in plan.steps] == (
             [2, 3, 8] if before[1:] else []
         )
         assert plan.blocked == ("" if before[1:] else blocked)
-        assert make_plan(target, states, writes=False).blocked.endswith("for numbers of OpenCV")
+        assert make_plan(target, states, writes=False).blocked.endswith(
+            "for random numbers from OpenCV"
+        )

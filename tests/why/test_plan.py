@@ -159,7 +159,7 @@ def test_where_nothing_recorded_made_it_there_is_no_way():
     plan = _plan(_use(2, OLD, OLD), SPOIL, _use(4, NEW, NEW))
     assert not plan.steps
     assert plan.blocked == (
-        "no recorded cell makes `x` what In[2] read: make it again, then %replay 2"
+        "no recorded cell makes the `x` that In[2] read: make it again, then %replay 2"
     )
 
 
@@ -174,9 +174,7 @@ def test_generators_inside_of_what_it_read_go_back_with_the_sources():
     ]
     plan = _plan(*known)
     assert [step.run for step in plan.steps] == [known[0]]
-    assert plan.doubts == (
-        "generators inside of `x` go back only where their states are on record",
-    )
+    assert plan.doubts == ("generators inside `x` are restored only if their states were recorded",)
 
 
 def test_a_cell_that_asks_for_entropy_is_not_run_for_what_it_makes():
@@ -220,7 +218,7 @@ def test_a_state_that_is_no_longer_kept_is_named():
     """A pruned state matters only if the cell moved the source."""
     drew = _use(2, OLD, OLD, **states(START, TRAINED))
     plan = _plan(MAKE, drew, _use(4, OLD, NEW), states=_Pruned)
-    assert plan.blocked.startswith("where torch.cpu stood when In[2] began is no longer in the")
+    assert plan.blocked.startswith("the state of torch.cpu when In[2] began is no longer in the")
     assert _numbers(MAKE, _use(2, OLD, OLD), _use(4, OLD, NEW), states=_Pruned) == [2]
 
 
@@ -325,7 +323,7 @@ def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
             if "GPU" in each
         ]
 
-    assert doubts() == ["In[2] computed on a GPU, whose sums may come in another order each time"]
+    assert doubts() == ["In[2] computed on a GPU, which may add numbers in another order each time"]
     assert doubts("x = y.index_add(0, i, z)", OLD)
     assert not doubts("x = torch.rand(3, device='cuda')", OLD)
     assert not doubts("%%deterministic 3\ntrain(net)")
@@ -341,7 +339,7 @@ def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
     for more, told in ((began, True), ({}, False), ({**began, "imported": ("numpy",)}, False)):
         target = run(2, "import pkg", **more, after={"numpy": TRAINED})
         doubts = make_plan(target, States([target])).doubts
-        said = "In[2] imports pkg: what that draws for the first time is not drawn again"
+        said = "In[2] imports pkg: numbers that only a first import draws are not drawn again"
         assert (said in doubts) is told
 
 
@@ -379,7 +377,7 @@ def test_why_names_the_way_back():
     assert mend(asks, first, SPOIL, last) == (("%replay 2",), False, doubt, "%replay 2")
     commands, complete, obstacle, fix = mend(first, SPOIL, last)
     assert (commands, complete, fix) == ((), False, "")
-    assert obstacle.startswith("no recorded cell makes `x`")
+    assert obstacle.startswith("no recorded cell makes the `x`")
 
 
 def test_effects_outside_the_kernel_are_listed():

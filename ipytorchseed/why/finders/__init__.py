@@ -22,7 +22,7 @@ from ipytorchseed.why.finders.unseen import find_continued, find_unseen
 
 Finder = Callable[[Evidence], Iterator[Cause | Cleared]]
 
-# Finders of recorded differences. Those that certainly affect results come before moved sources.
+# Finders of recorded differences. Differences that certainly affect results come first.
 FINDERS: tuple[Finder, ...] = (
     find_code,
     find_inputs,
@@ -33,10 +33,10 @@ FINDERS: tuple[Finder, ...] = (
     find_settings,
 )
 
-# Finders of what differs in each run, and of what only one of them did.
+# Finders of what differs in every run, and of files that only one run read.
 OTHERS: tuple[Finder, ...] = (find_operations, find_entropy, find_other_files)
 
-# Finders that run after suspects that were cleared without certainty.
+# Finders that run after all others.
 LAST_RESORT: tuple[Finder, ...] = (
     find_forms,
     find_inherited,
@@ -50,7 +50,7 @@ LAST_RESORT: tuple[Finder, ...] = (
     find_continued,
 )
 
-# Those that run only if no other cause was found.
+# Finders that run only if no cause was found before.
 ONLY_ALONE = frozenset({
     find_forms, find_inherited, find_replaced_names, find_unseen, find_places, find_effects,
     find_continued,

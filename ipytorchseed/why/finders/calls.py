@@ -1,4 +1,8 @@
-"""Finds nondeterministic calls of libraries: see ``determinism.library_calls``."""
+"""Finds nondeterministic calls of libraries, listed in ``library_calls.toml``.
+
+A row is an entry of that table. Its stream is the random stream of its package, if the table has a
+function that seeds the stream. No such stream can be read.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +21,24 @@ from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.words import first_of
 
-# How many runs or values a message names.
+# The most runs or values that a message names.
 _TOLD = 3
 
 
 class Texts(Protocol):
-    """Looks up runs and what their texts call."""
+    """Looks up runs, and the calls in the texts of their cells."""
 
     def latest(self, run: Run) -> Sequence[Run]:
         """Return the latest runs of a run's notebook, the newest first."""
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell writes out."""
+        """Return the calls and imports in the text of a run's cell."""
 
 
 def find_calls(evidence: Evidence) -> Iterator[Cleared]:
     """Find nondeterministic calls in the cell and in the functions that it calls.
 
-    If there are other causes, they are cleared, unless experiments prove one.
+    If there are other causes, these calls are cleared, unless an experiment proves one of them.
     """
     if evidence.two_cells or not evidence.changed:
         return
@@ -45,7 +49,7 @@ def find_calls(evidence: Evidence) -> Iterator[Cleared]:
 
 
 def find_streams(evidence: Evidence) -> Iterator[Cause]:
-    """Find streams that cannot be read and that other cells moved."""
+    """Find streams that cannot be read and that other cells seeded or drew from."""
     for row in known_calls().calls:
         if row.setter and evidence.changed and evidence.uses(row.package):
             cause = find_stream(evidence, row)
@@ -54,7 +58,10 @@ def find_streams(evidence: Evidence) -> Iterator[Cause]:
 
 
 def find_stream(evidence: Evidence, row: Row) -> Cause | None:
-    """Return what other runs did to the stream of a row, if both draw from it."""
+    """Return the cause for a row's stream that other runs moved, if any.
+
+    There is none unless both compared runs draw from the stream.
+    """
     draws, chains = list[Cause | None](), list[list[Run]]()
     for run in evidence.both:
         draws.append(next(causes_of(evidence.states, run, row), None))
@@ -85,12 +92,12 @@ def find_stream(evidence: Evidence, row: Row) -> Cause | None:
 
 
 def title_of(package: str) -> str:
-    """Return the usual name of a package."""
+    """Return the name of a package as people write it: ``OpenCV`` for ``cv2``."""
     return known_calls().native.get(package, package)
 
 
 def _say_seeding(states: Texts, before: Run, after: Run) -> str:
-    """Return how two runs that seed differ, in their texts or inputs; or ""."""
+    """Return the end of a sentence: how two seeding runs differ; or ""."""
     if before.code != after.code:
         return f", and was edited: {say_edit(before.source, after.source)[0]}"
     names = before.reads.keys() & after.reads.keys() & states.written(after).names
@@ -100,7 +107,16 @@ def _say_seeding(states: Texts, before: Run, after: Run) -> str:
 
 
 def seeding_runs(states: Texts, run: Run, row: Row) -> list[Run]:
-    """Return the last run that seeded a stream before a run, and who drew since."""
+    """Return the last run that seeded a stream, and the runs that drew from it since.
+
+    Args:
+        states: Looks up runs.
+        run: Only runs before this one in its kernel are returned.
+        row: The row of the stream.
+
+    Returns:
+        Oldest first; empty if no run seeded the stream.
+    """
     found = list[Run]()
     for each in states.latest(run):
         if each.kernel != run.kernel or (each.id or 0) >= (run.id or 0):
@@ -119,7 +135,7 @@ def _seeds(run: Run, row: Row) -> bool:
 
 
 def causes_of(states: Texts, run: Run, row: Row) -> Iterator[Cause]:
-    """Yield the nondeterministic calls of a row in a run and its functions."""
+    """Yield a cause for each function of a row that a run calls, even indirectly."""
     runs = cells_used(states, run)
     if row.observed or (row.setter and any(_seeds(each, row) for each in runs)):
         return
@@ -157,17 +173,26 @@ def _cause(row: Row, name: str, call: Call) -> Cause:
 
 
 def cells_used(states: Texts, run: Run) -> list[Run]:
-    """Return a run, and the runs that defined functions and classes that it uses."""
+    """Return a run and the runs that defined the functions and classes that it uses."""
     reads = run.reads.items()
     functions = {name for name, value in reads if value.kind in ("function", "class")}
     return [run, *(each for each in states.latest(run) if functions & each.writes.keys())]
 
 
 def _calls(states: Texts, user: Run, row: Row, name: str, runs: Sequence[Run]) -> Iterator[Call]:
-    """Yield the nondeterministic calls of a row, and those of cells that set inputs."""
+    """Yield the calls of a row's function that may give different results.
+
+    Args:
+        states: Looks up runs.
+        user: The run whose result may change.
+        row: The row.
+        name: The function or class. If it is a class, cells that created the run's inputs are
+            searched too.
+        runs: The runs whose texts are searched.
+    """
     tail = name.rpartition(".")[2]
     found = [call for run in runs for call in states.written(run).calls]
-    if name[0].isupper() and not row.on:  # an object that the cell uses
+    if name[0].isupper() and not row.on:  # a class: the cell may use an object of it
         for run in states.latest(user):
             made = user.reads.keys() & run.writes.keys() - run.in_place
             found += [call for call in states.written(run).calls if made & call.made]
@@ -180,7 +205,7 @@ def _calls(states: Texts, user: Run, row: Row, name: str, runs: Sequence[Run]) -
 
 
 def _is_of(states: Texts, user: Run, row: Row, call: Call) -> bool:
-    """Return whether a call is one of the row's library, as far as we know."""
+    """Return whether a call may be one of the row's package."""
     root = call.root
     imports = (states.written(run).imports.get(root) for run in [user, *states.latest(user)])
     package = next(filter(None, imports), "")
@@ -195,7 +220,7 @@ def _is_of(states: Texts, user: Run, row: Row, call: Call) -> bool:
 def _value(user: Run, value: Any) -> Any:  # noqa: ANN401 -- any constant
     """Return the value of an argument.
 
-    If it is a variable, the value is known only for integers and None.
+    The value of a variable is known only if it is an integer or None.
     """
     if not isinstance(value, Variable):
         return value

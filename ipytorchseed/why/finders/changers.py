@@ -1,4 +1,4 @@
-"""Finds the runs that gave a value its content."""
+"""Finds the runs that changed an input, and describes what they did."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ _VERB = lazy_pattern(
     r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
 )
 
-# Actions that may define functions of modules again.
+# Actions that may redefine functions of modules.
 _DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
 
-# For the only run between two looks, if it is not known to have done anything with the value.
+# For the only run between two inspections of a value, if the record does not show that it changed
+# the value.
 AS_IT_CHANGED = "was running when it changed"
 
 # Kinds of immutable values.
 SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
 
-# For a run that bound a name to an object, or to a number or string.
+# For a run that created the value again: an object, or a number or string.
 MADE, SET = "made it again", "set it"
 
-# For a run that defined a class or function again.
+# For a run that redefined a class or function.
 REDEFINED = "redefined it"
 
-# For a run that loaded a module again.
+# For a run that reloaded the module of the value.
 RELOADED = "reloaded its module"
 
 NOT_RUN = "has not been run since the restart"
 
-# How many runs to blame for one value a message mentions, the latest.
+# How many of the runs that changed a value a message names, the latest ones.
 MOST_TOLD = 4
 
 
 def find_changers(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the runs that changed a value, starting with the last that rebuilt it.
+    """Return the runs that changed a value, since a run last created it.
 
     Args:
         evidence: The evidence.
@@ -53,7 +54,7 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     blame: list[Blame] = []
     known = evidence.against.reads[name]
     moved = changed_parts(known, evidence.run.reads[name])
-    unwatched: list[Run] = []  # since the last look; a GPU may still compute a value
+    unwatched: list[Run] = []  # runs since the value was last inspected
     for run in [*evidence.history, evidence.run]:
         seen = run.reads.get(name)
         if seen is not None:
@@ -69,7 +70,7 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
         if run is evidence.run:
             break
         if made is None or not made.digest:
-            # Values of modules, and functions, are not looked at again when a run ends.
+            # Functions and the values of modules are not inspected again when a run ends.
             unseen = seen is None or "." in name or seen.kind == "function" or not seen.exact
             if made is not None or unseen:
                 unwatched.append(run)
@@ -89,25 +90,26 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
 
 
 def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
-    """Return the runs that may have changed a value between two looks.
+    """Return the runs that may have changed a value between two inspections.
 
     Args:
-        unwatched: The runs between the two.
+        unwatched: The runs between the two inspections.
         name: The value's name.
-        seen: The value at the later look.
+        seen: The value at the later inspection.
 
     Returns:
-        One run if one is known to have changed it, else all.
+        One run if the record shows which run changed the value, else all that may have.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
     by = by or [run for run in unwatched if _imported(run, name)][:1]
-    if not by and "." in name and seen.kind in ("class", "function"):  # calls do not change them
+    # Calls do not change the functions and classes of a module.
+    if not by and "." in name and seen.kind in ("class", "function"):
         return [run for run in unwatched if does(run, _DEFINES)]
     return by or unwatched
 
 
 def find_shower(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the run whose output the shell keeps as ``_``, ``_5`` or ``Out``."""
+    """Return the run whose output IPython stored as ``_``, ``_5`` or ``Out``."""
     mine = [run for run in evidence.here if run.outputs.result is not None]
     number = name.lstrip("_")
     if number.isdigit():
@@ -132,7 +134,7 @@ def find_setter(evidence: Evidence, name: str) -> list[Run]:
 
 
 def find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the run that wrote the file of the module in a dotted name."""
+    """Return the last run that wrote the file of the module in a dotted name."""
     module, _, last = name.rpartition(".")
     if not module:
         imports = re.compile(rf"import (.*)\.{re.escape(last)}")
@@ -148,7 +150,7 @@ def find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
 
 
 def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
-    """Yield the runs that set the earlier value, if not repeated since the restart."""
+    """Yield runs that set the earlier value and were not repeated since the restart."""
     if evidence.same_kernel:
         return
     here = [*evidence.here, evidence.run]
@@ -166,21 +168,21 @@ def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
 
 
 def front_end_id(run: Run) -> str:
-    """Return the front end's id of a cell at the time of a run.
+    """Return the id that the front end gave to a run's cell.
 
-    Two cells of an unsaved notebook may have had one id, in two kernels. If both set a variable,
-    they count as one cell whose text was edited: a user could not distinguish them.
+    Cells of two kernels of an unsaved notebook can have the same id. If both set a variable, they
+    count as one cell that was edited: a user could not distinguish them either.
     """
     return run.cell.partition(" ")[0]
 
 
 def _imported(run: Run, name: str) -> bool:
-    """Return whether a run was the first to import the user's module in a dotted name."""
+    """Return whether a run loaded the user's module that a dotted name begins with."""
     return any(name.startswith(f"{module}.") for module in run.loaded)
 
 
 def is_created_by(run: Run, name: str) -> bool:
-    """Return whether a run that changed a value bound its name without reading it."""
+    """Return whether a run that set a value created it, without reading the old value."""
     return name not in run.reads and name not in run.in_place
 
 
@@ -191,7 +193,7 @@ def changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
 
 
 def continues(evidence: Evidence, run: Run, name: str) -> bool:
-    """Return whether a run changed a value that its cell had changed before."""
+    """Return whether a run changed a value that the same cell had changed before."""
     if name not in run.reads or name not in run.writes:
         return False
     return any(
@@ -203,7 +205,13 @@ def continues(evidence: Evidence, run: Run, name: str) -> bool:
 
 
 def _may_have_caused(moved: Mapping[str, object], before: Fingerprint, after: Fingerprint) -> bool:
-    """Return whether a change may have caused any of the differences ``moved``."""
+    """Return whether a change of a value may have caused any of the differing parts.
+
+    Args:
+        moved: The parts that differ between the two compared runs.
+        before: The value before the change.
+        after: The value after the change.
+    """
     parts = changed_parts(before, after)
     return not moved or not parts or not moved.keys().isdisjoint(parts)
 

@@ -12,7 +12,7 @@ _EDITED = "the cell was edited"
 
 
 def find_code(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Compare the text of the two runs, without comments and layout."""
+    """Compare the cell's text in the two runs, ignoring comments and layout."""
     run, against = evidence.run, evidence.against
     if evidence.two_cells:
         return

@@ -1,4 +1,4 @@
-"""Finds the calls that drew from a source, also inside other libraries."""
+"""Finds the calls that drew from a source, directly or inside a library."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.actions import is_name, may_draw
 from ipytorchseed.why.words import first_of
 
-# Libraries that draw only from their own sources, or not at all.
+# Libraries that never draw from the sources of other libraries.
 _DRAW_FROM_THEIR_OWN = frozenset({"numpy", "pyarrow", "torch"})
 
-# How many calls are named.
+# The most calls that a message names.
 _MAX_NAMED = 2
 
-# Kinds of values whose methods are calls of a library.
+# Kinds of values whose methods belong to a library.
 _OBJECTS = frozenset({"dataloader", "dataset", "module", "object", "opaque", "scheduler"})
 
 
@@ -28,10 +28,10 @@ def drawing_calls(run: Run, source: str) -> str:
 def say_inside(run: Run, source: str) -> str:
     """Return a clause about the library that drew from a source; "" if unknown.
 
-    For example, ", inside `ds.shuffle()` of datasets". It is known if the code draws from the
-    source nowhere itself, calls none of the user's functions, and uses only one other library.
+    For example, ", inside `ds.shuffle()` of datasets". The library is known if the cell does not
+    draw from the source itself, calls no function of the user, and uses only one other library.
     """
-    # It is named by the object that holds it, or by the calls that drew.
+    # The message already names the object with the generator, or the calls that drew.
     if source in run.generators or drawing_calls(run, source):
         return ""
     names = [name for name in run.actions if is_name(name) and "()" not in name]

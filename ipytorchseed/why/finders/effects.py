@@ -14,11 +14,10 @@ from ipytorchseed.why.explanation import Blame, Cause
 
 
 def find_effects(evidence: Evidence) -> Iterator[Cause]:
-    """Find the last act between the runs that is done for its effect on a library.
+    """Find the last act of another cell that may have set something in a library.
 
-    It counts if the cell uses that library, and only if there is no other cause. Such an act is
-    recognized by its text: an attribute that is set, or a call whose result is not used. Calls of
-    libraries whose settings are recorded are left out.
+    An act is an assignment to an attribute of the library, or a statement that consists of a call.
+    The cell must use the library too. Calls of libraries whose settings are recorded are left out.
     """
     between = [run for run in evidence.here if run.cell != evidence.run.cell]
     for package, name, did, run in chain(*(_acts(evidence, each) for each in between[::-1])):
@@ -32,7 +31,7 @@ def find_effects(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _acts(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, str, Run]]:
-    """Yield of each such act: its package, its name, what was done, and the run."""
+    """Yield each act of a run: its package, its name, what was done, and the run."""
     for action in run.actions:
         name = action.removesuffix("=")
         if action != name and "." in name and not name.endswith("]"):
@@ -53,12 +52,12 @@ def _known() -> set[str]:
 
 
 def _package(evidence: Evidence, call: Call) -> str:
-    """Return the package that a call's name was imported from; empty if unknown."""
+    """Return the package that the called name was imported from; "" if unknown."""
     runs = chain([evidence.run], evidence.latest)
     imports = (evidence.states.written(run).imports.get(call.root) for run in runs)
     return next(filter(None, imports), "")
 
 
 def _shows(run: Run, call: Call) -> bool:
-    """Return whether a cell may show what a call returns."""
+    """Return whether a cell may show the result of a call."""
     return call.is_last and run.outputs.result is not None

@@ -1,4 +1,4 @@
-"""Finds clocks and entropy, whose values are different every time."""
+"""Finds calls of clocks and entropy, whose results differ every time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ _HASHES = Cause(
     fix="restart the kernel with PYTHONHASHSEED=0",
 )
 
-# Keeps the output of the program ``date``, unless it prints another time than now.
+# Matches a cell that stores the output of ``!date``. Options that select another time than now, or
+# another format, are excluded.
 _DATE = lazy_pattern(
     r"^= !\s*(?:/\S*/)?date\b(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))"
 )
@@ -52,9 +53,10 @@ _DATE = lazy_pattern(
 def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the nondeterministic calls of the cell that can explain the change.
 
-    Clocks, the state of the machine, and names of files and runs that the cell only prints or keeps
-    count only if there is no other cause: cells often measure themselves, which changes nothing
-    else. The same holds for unset memory: most cells set it before they read it.
+    Some calls are a cause only if there is no other cause. These are clocks and random names whose
+    results the cell only prints or stores, since many cells measure their own time. They are also
+    calls that return the state of the machine, ask the user, or return uninitialized memory, which
+    most cells set before they read it.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
     then, both = evidence.against.nondeterministic_calls, _calls_of_both(evidence)
@@ -63,7 +65,7 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
             message = "the cell keeps what `date` prints, which is different every time"
             yield unless_others(Cause("entropy", name, message))
         if name == BY_HASH or name not in both or is_program(name):
-            continue  # values unknown
+            continue  # their results are not recorded
         fix = _FIX.get(name, "torch.zeros" if name in MEMORY else "")
         cause = Cause("entropy", name, sentence(name), fix=fix)
         cause = find_seeder(evidence, name) or cause
@@ -88,10 +90,11 @@ def _has_random_hashes(evidence: Evidence) -> bool:
 
 
 def find_places(evidence: Evidence) -> Iterator[Cause]:
-    """Find hashes of objects as a cause, if a result has the same items in another order.
+    """Find hashes as the cause of a result with the same items in another order.
 
-    Between kernels, hashes of strings differ; within one, only those of addresses. Systems list
-    files in any order.
+    Between kernels, the hashes of strings differ. Within a kernel, only the hashes of addresses of
+    objects do.
+    An operating system may list files in any order.
     """
     reordered = any(_is_reordered(evidence, each) for each in evidence.changed)
     if reordered and _has_random_hashes(evidence) and not evidence.run.files:
@@ -101,7 +104,7 @@ def find_places(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _is_reordered(evidence: Evidence, change: Change) -> bool:
-    """Return whether a result has the items of the earlier one, in another order."""
+    """Return whether two results have the same items in another order."""
     values = [run.writes.get(change.name) for run in (evidence.against, evidence.run)]
     if change.what == "variable" and are_reordered(*values):
         return True

@@ -15,10 +15,10 @@ from ipytorchseed.why.words import many
 # Actions that remove folders.
 _REMOVES_FOLDERS = lazy_pattern(r"rmtree|rmdir|removedirs|cleanup|\brm\b")
 
-# Actions that change where modules are found.
+# Actions that change the module search path.
 _SETS_PATH = lazy_pattern(r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b")
 
-# Finds the existing path in an error.
+# Extracts the existing path from an error.
 _EXISTS = lazy_pattern(r"^FileExistsError: .*?'(.+)'")
 
 # For runs that are known to have changed a file.
@@ -45,12 +45,14 @@ def find_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _writer(evidence: Evidence, file: FileRead, *, gone: bool = False) -> tuple[Blame, ...]:
-    """Return the last run that wrote a file, as recorded or by the file's time.
+    """Return the last run that wrote or removed a file.
+
+    If no run is recorded to have done so, return the run during which the file was modified.
 
     Args:
         evidence: The evidence.
         file: The file.
-        gone: Whether it no longer exists. Then the run that removed it.
+        gone: Whether the file no longer exists.
     """
     heard = [
         Blame(run, _deed(run, file, path, gone=gone or file.size < 0))
@@ -67,7 +69,15 @@ def _writer(evidence: Evidence, file: FileRead, *, gone: bool = False) -> tuple[
 
 
 def _deed(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
-    """Return what a run did that changed a file or a folder, by the path it wrote to."""
+    """Return a phrase about what a run did to a file or folder.
+
+    Args:
+        run: The run.
+        file: The file or folder.
+        path: The path that the run wrote or removed. It may be a folder that contains the file, or
+            an entry of the folder.
+        gone: Whether the file no longer exists.
+    """
     if path == file.path:
         return _REMOVED if gone else _WROTE
     if file.is_folder and _parent(path) == file.path:
@@ -78,7 +88,7 @@ def _deed(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
 
 
 def _module(evidence: Evidence, name: str, before: FileRead, after: FileRead) -> Cause:
-    """Return the cause for a module that both runs loaded from files of other content."""
+    """Return the cause for a module whose file differed between the two runs."""
     blame = _writer(evidence, after)
     if before.path == after.path:
         return Cause("file", after.path, _how(evidence, before, after, blame), blame=blame)
@@ -90,7 +100,7 @@ def _module(evidence: Evidence, name: str, before: FileRead, after: FileRead) ->
 
 
 def _how(evidence: Evidence, before: FileRead, after: FileRead, blame: Sequence[Blame]) -> str:
-    """Return a sentence about how a file that the cell reads changed, and who did it."""
+    """Return a sentence about how an input file changed, and which run did it."""
     path, who = evidence.path(after.path), evidence.who(blame)
     state, size = "changed", f" ({before.size:,} → {after.size:,} bytes)"
     if before.size == after.size:
@@ -108,10 +118,9 @@ def _how(evidence: Evidence, before: FileRead, after: FileRead, blame: Sequence[
 def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Yield files that only one of the runs read, and listed folders that changed.
 
-    A new or removed file is more specific than a changed path or list of paths. Listing a folder
-    may not affect the result, so a folder is only named if nothing else is a cause. Another cause
-    may have led the cell to other files, except for new or removed files in a folder that the cell
-    lists.
+    A file that only one run read is a cause only if no other cause may have led the cell to it. A
+    new or removed file in a folder that the cell lists is always a cause. A listed folder is named
+    only if no file is, and only if there is no other cause: the cell may ignore the list.
     """
     elsewhere = [*_moved_files(evidence), *_existing_files(evidence)]
     yield from elsewhere
@@ -130,7 +139,7 @@ def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
     if not found:
         yield from (unless_others(_listing(evidence, *pair)) for pair in listed)
     changed = {folder.path for _, folder in listed}
-    # Files of new folders in a listed folder: that is named instead.
+    # For files in new subfolders of a listed folder, name that folder instead.
     deep = {folder for folder in changed for file, _ in found if _is_deep(file.path, folder)}
     yield from (_listing(evidence, *pair) for pair in listed if pair[1].path in deep)
     for file, cause in found:
@@ -146,7 +155,7 @@ def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _moved_files(evidence: Evidence) -> Iterator[Cause]:
-    """Yield files of the same name in the new working folder."""
+    """Yield files that have the same name as before, in another working folder."""
     before, after = (run.settings.get(FOLDER) for run in evidence.both)
     if before == after or None in (before, after):
         return
@@ -163,7 +172,7 @@ def _moved_files(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _existing_files(evidence: Evidence) -> Iterator[Cause]:
-    """Yield the file or folder that only the later run found to exist already."""
+    """Yield the file or folder whose existence raised an error in the later run only."""
     before, after = (_EXISTS.search(run.outputs.error or "") for run in evidence.both)
     if after is not None and before is None:
         folder = str(evidence.run.settings.get(FOLDER) or "")
@@ -185,7 +194,7 @@ def _other(evidence: Evidence, file: FileRead, *, gone: bool) -> Cause:
 
 
 def _listing(evidence: Evidence, before: FileRead, after: FileRead) -> Cause:
-    """Return the cause for a folder that both runs listed, with other files in it."""
+    """Return the cause for a folder that both runs listed and whose files changed."""
     blame = _writer(evidence, after)
     what = "holds different files than before"
     if before.size != after.size:
@@ -199,5 +208,5 @@ def _is_deep(path: str, folder: str) -> bool:
 
 
 def _parent(path: str) -> str:
-    """Return the path of a file's folder, with a slash as in listings."""
+    """Return the path of a file's folder with a trailing slash, or ""."""
     return path[: path.rindex("/") + 1] if "/" in path else ""

@@ -1,4 +1,7 @@
-"""Finds inputs with the same content in another form."""
+"""Finds inputs that differ only in aspects outside of their digests: forms.
+
+Such aspects are the memory layout, the order of a set, cached results, and shared objects.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,11 @@ class _Form(NamedTuple):
     """An aspect of a value that its digest leaves out.
 
     Attributes:
-        part: The part of the fingerprint that describes it.
-        what: A phrase about the value.
-        how: A phrase about who changed it.
-        by: Names whose last writer changed it; empty if the part shows who did.
+        part: The part of the fingerprint that describes the aspect.
+        what: A phrase that says how the value differs.
+        how: A phrase for what the run did that changed the aspect.
+        by: The last run that set one of these variables changed the aspect. If empty, the recorded
+            parts show which run did.
     """
 
     part: str
@@ -34,21 +38,22 @@ _STRIDES = _Form("strides", "holds the same numbers in another order in memory",
 _ORDER = _Form("order", "holds the same items in another order", "changed it")
 _SPAWNED = _Form("spawned", "had spawned more or fewer generators", "spawned from it")
 
-# Caches of functions that hold fewer results than before, or more.
+# For function caches with fewer results than before, or with more.
 _OUTDATED_RESULT = "which may have been outdated"
 _EMPTIED = _Form("kept", f"has lost cached results, {_OUTDATED_RESULT}", "emptied it")
 _DREW_BEFORE = "used a cached result, so it drew no numbers this time"
 _FILLED = _Form("kept", _DREW_BEFORE, "made it")
 
-# Those that are restored together with the content.
+# Forms that ``%replay`` restores together with the content.
 _RESTORED = (_RANDOM, _STRIDES, _ORDER)
 
 
 def find_forms(evidence: Evidence) -> Iterator[Cause]:
-    """Yield inputs with the same content in another form.
+    """Yield inputs that have the same content in another form.
 
-    Generators within a few steps have their own names and their own finder; those here are deeper,
-    or in a module. Set order differs between kernels, so only changes within a kernel count.
+    Generators that the record lists by name have their own finder. Here, they are found if they are
+    in a module or deep inside an object. The order of a set differs between kernels, so it counts
+    only within one kernel.
     """
     drew_less = any(drew_more(evidence, name) for name in evidence.run.after)
     for name, after in evidence.run.reads.items():
@@ -82,9 +87,9 @@ def _forms(
     Args:
         evidence: The evidence.
         name: The value's name.
-        before: The value at the earlier run.
-        after: The value at the later run.
-        drew_less: Whether the later run drew less from some source.
+        before: The value that the earlier run found.
+        after: The value that the later run found.
+        drew_less: Whether one run drew less from some source than the other run.
     """
     was, now = before.parts, after.parts
     moved = {part for part in [*was, *now] if was.get(part) != now.get(part)}
@@ -104,7 +109,13 @@ def _forms(
 
 
 def _caches(before: Fingerprint, after: Fingerprint, *, drew_less: bool) -> Iterator[_Form]:
-    """Yield the caches inside a value that hold other results."""
+    """Yield a form for each cache in a value whose results differ.
+
+    Args:
+        before: The value that the earlier run found.
+        after: The value that the later run found.
+        drew_less: Whether one run drew less from some source than the other run.
+    """
     kept = [int(value.parts.get("kept", "0")) for value in (before, after)]
     if kept[1] < kept[0]:
         yield _EMPTIED
@@ -120,7 +131,15 @@ def _caches(before: Fingerprint, after: Fingerprint, *, drew_less: bool) -> Iter
 
 
 def _shared(name: str, was: list[str], now: list[str]) -> Iterator[_Form]:
-    """Yield that variables began or ceased to share an object, for one of them."""
+    """Yield the form for variables that now, or no longer, share an object.
+
+    It is yielded only for the variable whose name sorts first.
+
+    Args:
+        name: The variable.
+        was: The names that shared its object at the earlier run, or a count of repeated objects.
+        now: The same at the later run.
+    """
     others = [each for each in (now or was) if each != name and not each.isdigit()]
     more = len(now) > len(was)
     if others:
@@ -134,7 +153,13 @@ def _shared(name: str, was: list[str], now: list[str]) -> Iterator[_Form]:
 
 
 def _outdated(name: str, was: set[str], now: set[str]) -> _Form:
-    """Return that an object began or ceased to be of a class since redefined."""
+    """Return the form for objects whose class was redefined, or is current again.
+
+    Args:
+        name: The variable.
+        was: The redefined classes inside its value at the earlier run.
+        now: The same at the later run.
+    """
     old = sorted(now - was)
     if old:
         classes = frozenset(kind.partition(".")[0] for kind in old)
@@ -146,12 +171,12 @@ def _outdated(name: str, was: set[str], now: set[str]) -> _Form:
 
 
 def _writers(evidence: Evidence, names: Iterable[str]) -> list[Run]:
-    """Return the last run that wrote one of several variables."""
+    """Return the last run that set one of several variables, if any."""
     return [run for run in evidence.history if not run.writes.keys().isdisjoint(names)][-1:]
 
 
 def _changers(evidence: Evidence, name: str, part: str) -> Iterator[Run]:
-    """Yield the runs after which a part of a value differed."""
+    """Yield the runs that changed a part of a value."""
     known = evidence.against.reads[name].parts.get(part)
     last = evidence.against
     for run in [*evidence.history, evidence.run]:

@@ -19,18 +19,19 @@ _NOT_USED = "not used by this cell"
 
 _STARTS_WORKERS = ("multiprocessing", "concurrent")
 
-# Sources that workers inherit, and the packages that draw from them. Python reseeds its own.
+# Sources that forked workers inherit, and the packages that draw from them. Python's source is
+# missing, since Python reseeds it in each worker.
 _DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
 
-# Within so many draws from a seed, the search for a state is certain.
+# The search for a state finds it for certain if it is within this many draws of a seed.
 _FEW = 5_000_000
 
-# The seed of torch's generators by default: c10/core/GeneratorImpl.h.
+# The default seed of torch's generators: c10/core/GeneratorImpl.h.
 _UNSEEDED_TORCH = 67_280_421_310_721
 
 
 def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Find sources that started in a different state, and were not reseeded first."""
+    """Find sources and generators that started in a different state."""
     against, run = evidence.both
     for name, after in run.before.items():
         before = against.before.get(name)
@@ -47,10 +48,10 @@ def find_rng(evidence: Evidence) -> Iterator[Cause | Cleared]:
 def _judge(
     evidence: Evidence, name: str, before: str | None, after: str
 ) -> Iterator[Cause | Cleared]:
-    """Judge a source that both runs may have drawn from."""
+    """Yield the cause, or the cleared suspect, for a source that both runs may use."""
     same_code = evidence.run.code == evidence.against.code
     used = any(name in run.before and _moved(run, name) for run in evidence.both)
-    # An earlier run that imported it may have left it in the state that the cell sets.
+    # The earlier run imported the source. If the cell seeds it, its earlier state does not matter.
     seeded = before is None and may_set_state(evidence.against.actions, name)
     unused = "" if used else _BY_ITSELF if seeded else _NOT_USED
     reason = _only_imports(evidence, name) or unused
@@ -71,7 +72,10 @@ def _moved(run: Run, name: str) -> bool:
 
 
 def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause | Cleared:
-    """Judge a source that the later run imported. Only the cell can have seeded it."""
+    """Return the cause or cleared suspect for a source that the later run imported.
+
+    No earlier cell of the kernel can have seeded the source.
+    """
     fresh = any(evidence.states.is_fresh(each) for each in (before, after))
     if reason := _only_imports(evidence, name) or (_NOT_USED if fresh else ""):
         return Cleared("rng", name, reason)
@@ -84,16 +88,17 @@ def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause
 
 
 def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, after: str) -> Cleared:
-    """Clear a source that a run used. It may still be the cause if there is no other.
+    """Return a cleared suspect for a source that the cell reseeds.
 
-    A cell may draw before it reseeds, and code that we cannot see may draw.
+    If the cell may have drawn from the source before it reseeded the source, the suspect becomes a
+    cause when no other cause is found.
     """
     differ = evidence.against.after.get(name) != evidence.run.after.get(name)
     reads = evidence.run.reads
     own = {each for each in reads if reads[each].kind in ("function", "class")}
     # A call of the user's function comes before the calls that the function makes.
     early = may_draw_first([each for each in evidence.run.actions if each not in own], name)
-    # A library may set it after the cell has drawn from it.
+    # A library may reseed the source after the cell has drawn from it.
     sets = evidence.run.seeds or may_set_state(evidence.run.actions, name)
     early |= reason == _BY_ITSELF and not sets
     if early or (differ and not drew_more(evidence, name)):
@@ -102,10 +107,7 @@ def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, aft
 
 
 def _only_imports(evidence: Evidence, name: str) -> str:
-    """Return a clause if only imports drew from a source, else "".
-
-    This holds for each run that moved it.
-    """
+    """Return a clause if, in both runs, only imports drew from a source; else ""."""
     moved = [run for run in evidence.both if run.before.get(name) != run.after.get(name)]
     by_imports = moved and all(name in run.imported for run in moved)
     return "only the import of a module drew from it" if by_imports else ""
@@ -114,7 +116,7 @@ def _only_imports(evidence: Evidence, name: str) -> str:
 def _drawn_once(evidence: Evidence, name: str) -> str:
     """Return a clause if only one of the runs drew from a source, else "".
 
-    Another cause then made it draw.
+    The source is then no cause: something else made that run draw.
     """
     drew = [run for run in evidence.both if _moved(run, name)]
     known = all(name in run.before for run in evidence.both)
@@ -122,15 +124,15 @@ def _drawn_once(evidence: Evidence, name: str) -> str:
         return ""
     alike = evidence.against.after.get(name) == evidence.run.after.get(name)
     if alike and _leaves(evidence, drew[0], name):
-        return ""  # both may have set it to the same state
+        return ""  # both runs may have seeded it; in one of them, its state was the same before
     return f"only {evidence.name(drew[0])} drew from it"
 
 
 def _reseeded(evidence: Evidence, name: str) -> str:
     """Return a clause if the cell sets the state of a source itself, else "".
 
-    If it certainly did so in one run, the same code did so in the other. If the code differs, the
-    code is the cause.
+    If the cell certainly did so in one run, it did so in both: either the code is the same, or the
+    edit is the cause.
     """
     against, run = evidence.both
     if against.after.get(name) == run.after.get(name):  # only seeding makes states equal
@@ -138,16 +140,16 @@ def _reseeded(evidence: Evidence, name: str) -> str:
     if _may_continue(run, name):
         return ""
     left = [each for each in evidence.both if _leaves(evidence, each, name)]
-    if len(left) == 1 and run.code != against.code:  # its state before does not explain the other
+    if len(left) == 1 and run.code != against.code:  # the edited cell now seeds, or no longer does
         how = _BY_ITSELF if name in left[0].before else "first appeared"
         return f"{how} in {evidence.name(left[0])}"
     return _BY_ITSELF if left else ""
 
 
 def _may_continue(run: Run, name: str) -> bool:
-    """Return whether the new seed of a generator may come from its old state.
+    """Return whether a library may have reseeded its generator from the old state.
 
-    An object of a library may replace its generator in this way, although the cell neither seeds
+    This is possible if an object of the library contains the generator, and the cell neither seeds
     the generator nor assigns the object.
     """
     root = name.partition(".")[0].partition("[")[0]
@@ -163,18 +165,19 @@ def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
         return False
     now = evidence.states.position(name, end)
     if now is None or now.seed is None or now.draws is None:
-        # If no draws lead there, it was seeded by an unknown number.
+        # If no draws lead to the state, the run must have reseeded the source.
         return begin is not None and not evidence.states.leads(begin, end, most_draws(run))
     if begin is None:  # the run imported it, in its default state
         return now.seed != _UNSEEDED_TORCH
     was = evidence.states.position(name, begin)
-    if was is None:  # too far from any seed to be found; is it shortly before the end?
+    # The earlier state is too many draws from its seed to be found. It may be just before the end.
+    if was is None:
         return now.draws < _FEW and not evidence.states.leads(begin, end)
     return was.seed != now.seed or (was.draws or 0) > now.draws
 
 
 def drew_more(evidence: Evidence, name: str) -> bool:
-    """Return whether both runs set the same seed, and one then drew more."""
+    """Return whether both runs set the same seed, and one then drew more numbers."""
     ends = [run.after.get(name, "") for run in evidence.both]
     if ends[0] == ends[1] or not all(_leaves(evidence, run, name) for run in evidence.both):
         return False
@@ -183,7 +186,7 @@ def drew_more(evidence: Evidence, name: str) -> bool:
 
 
 def find_inherited(evidence: Evidence) -> Iterator[Cause]:
-    """Find sources that forked workers inherit, whose draws the kernel does not see."""
+    """Find sources that forked workers inherit. The kernel cannot see their draws."""
     if not any(map(evidence.uses, _STARTS_WORKERS)):
         return
     for name, package in _DRAWN_BY_WORKERS.items():

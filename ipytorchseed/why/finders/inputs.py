@@ -1,4 +1,4 @@
-"""Finds inputs with different content than before."""
+"""Finds inputs whose content changed."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from ipytorchseed.why.value_changes import (
 )
 from ipytorchseed.why.words import listed
 
-# For a variable that holds nothing else.
+# For a variable whose whole content is a time or an address.
 READING = "holds a time or an address, which is different every time"
 
 
 def find_inputs(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Yield the values that differ when the two runs begin."""
+    """Yield the inputs whose content differed when the two runs began."""
     against, run = evidence.both
     imported = tuple(f"{module}." for module in run.loaded.keys() & against.loaded.keys())
-    # Other finders report the state of generators, and a package's functions that were replaced.
+    # Other finders report the states of generators, and replaced functions of packages.
     others = {*against.replaced} ^ {*run.replaced} | run.generators.keys()
     for name, after in run.reads.items():
         before = against.reads.get(name)
@@ -58,7 +58,12 @@ def find_inputs(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def _made_owners(evidence: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
-    """Yield the runs that created the objects again that a value belonged to."""
+    """Yield the runs that created the former owners of a value again.
+
+    Args:
+        evidence: The evidence.
+        owners: The objects that the value no longer belongs to, such as an optimizer's model.
+    """
     for owner in owners:
         makers = [
             run for run in evidence.since if owner in run.writes and is_created_by(run, owner)
@@ -126,14 +131,14 @@ _DEFINED = {MADE: REDEFINED, SET: REDEFINED, "changed it": REDEFINED}
 def _say_changed(
     evidence: Evidence, name: str, blame: Sequence[Blame], far: str, otherwise: str = ""
 ) -> str:
-    """Return who changed an input, and how: ``In[4] changed `config`: rate``.
+    """Return a sentence about who changed an input: ``In[4] changed `config`: rate``.
 
     Args:
         evidence: The evidence.
         name: The input.
         blame: The runs that changed it, oldest first.
-        far: How far it changed.
-        otherwise: The message if no such run is known.
+        far: A phrase that says how the value changed.
+        otherwise: The sentence if no such run is known.
     """
     by = blame[-MOST_TOLD:]
     if evidence.is_own(by):
@@ -150,7 +155,7 @@ def _say_changed(
             it += " once more"
         sentences.append(_clause(evidence, runs, how, it))
     said = "; then ".join(sentences) or otherwise or f"`{name}` changed"
-    tells = bool(by) and by[-1].how not in _ACTS  # as in ``changed rate``
+    tells = bool(by) and by[-1].how not in _ACTS  # the sentence already says what changed
     return said if tells or not far else f"{said}: {far}"
 
 
@@ -160,7 +165,14 @@ def _is_change(how: str) -> bool:
 
 
 def _clause(evidence: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
-    """Return a clause about what runs did to an input, which it calls ``it``."""
+    """Return a clause about what runs did to an input.
+
+    Args:
+        evidence: The evidence.
+        runs: The runs.
+        how: What they did, as in ``Blame.how``.
+        it: The word for the input: its name or "it".
+    """
     if how == NOT_RUN:
         cells = listed(f"In[{run.execution_count}]" for run in runs)
         have = "has" if len(runs) == 1 else "have"
@@ -173,7 +185,7 @@ def _clause(evidence: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
     return f"{who} changed {it}: {how.removeprefix('changed ')}"
 
 
-# Phrases with a place for the input's name.
+# Verb phrases with a placeholder for the input's name.
 _ACTS = {
     MADE: "made {} again",
     SET: "set {}",

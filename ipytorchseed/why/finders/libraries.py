@@ -1,4 +1,4 @@
-"""Finds settings of a library or of the process that differ."""
+"""Finds changed settings of libraries and of the process."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ipytorchseed.why.words import first_of
 
 _TOLD = 3
 
-# Packages whose import does not show that a cell uses the setting: few cells that import ``sys``
-# read its arguments.
+# Packages whose import does not show that the cell uses the setting. For example, few cells that
+# import ``sys`` read its arguments.
 _NO_USERS = {"sys"}
 
-# The content of figures, which no other record shows if a cell reads one.
+# The setting with the content of figures. No other record shows that a figure changed.
 _FIGURES = "matplotlib.pyplot.figure"
 
 
 def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the settings of libraries that differ and can affect the cell.
+    """Find the changed settings of libraries that can affect the cell.
 
-    If no other cause was found, any setting that differs may be one, since the cell may read it.
+    If no other cause is found, any changed setting may be a cause, since the cell may read it.
     """
     before, after = evidence.against.settings, evidence.run.settings
     displayed = any(change.what == "display" for change in evidence.changed)
@@ -39,7 +39,7 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
         if evidence.against.outputs.error != evidence.run.outputs.error
         else set()
     )
-    # How numbers are shown: other causes explain their change.
+    # Settings that only affect how numbers are shown are causes only if there is no other cause.
     alone = {libraries.TEXT, libraries.LOCAL_TIMES} if _shows_other_text(evidence) else set()
     alone |= {libraries.ERRORS} if _catches(evidence) else set()
     for name, setting in libraries.BY_NAME.items():
@@ -81,7 +81,7 @@ def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: A
 
 
 def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
-    """Describe the change of a setting; of several values, those that differ."""
+    """Describe the change of a setting. Of several values, list the changed ones."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
     pairs = {n: (before.get(n, "unset"), after.get(n, "unset")) for n in sorted(before | after)}

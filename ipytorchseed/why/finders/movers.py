@@ -15,22 +15,23 @@ from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.drawers import drawing_calls, say_inside
 from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
-# Run before the cell, it makes an unseeded source repeat.
+# The command that, before the cell, makes an unseeded source repeat.
 _SEED = "%seed 42"
 
-# How many moves are analyzed, the latest.
+# How many moves are analyzed, the latest ones. A move is a change of a source's state, by draws or
+# by seeding.
 _MAX_MOVES = 20
 
-# How many of them a message names.
+# The most moves that a message names.
 _MAX_NAMED = 4
 
 # For a run that may have drawn or seeded.
 _MOVED = "moved it"
 
-# For runs that restored a state, made a generator, or brought in a source.
+# For runs that restored a state, created a generator, or started or imported a source.
 _PUT_BACK, _MADE, _STARTED, _IMPORTED = "put it back", "made it", "started it", "imported it"
 
-# Phrases with a place for the source's name.
+# Verb phrases with a placeholder for the source's name.
 _BRIEFLY = {
     _MOVED: "changed the state of {}",
     _PUT_BACK: "put {} back to an earlier state",
@@ -43,7 +44,7 @@ _BRIEFLY = {
 # Matches cells that restore the states of sources.
 _PUTS_BACK = lazy_pattern(r"^%seed\s+(-\S+\s+)*(rewind|restore)\b")
 
-# Sources and types of generators whose numbers have 32 bits.
+# Sources and types of generators that draw numbers of 32 bits.
 _OF_32_BITS = frozenset(
     {"python", "numpy", "torch.cpu", "random.Random", "numpy.random.RandomState"}
 )
@@ -55,8 +56,8 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
     Args:
         evidence: The evidence.
         name: Its name.
-        before: The state in which the earlier run found it; None if that run created it.
-        after: The state in which the later run found it.
+        before: Its state when the earlier run began; None if that run created it.
+        after: Its state when the later run began.
     """
     blame = _blame(evidence, name, before)
     if before is None:
@@ -91,9 +92,9 @@ def never_seeded(name: str, run: Run, *, since_restart: bool = False) -> Cause:
     """Return the cause for a source that was not seeded in the later run's kernel.
 
     Args:
-        name: Its name.
+        name: The source.
         run: The later run.
-        since_restart: Whether it was seeded before the restart.
+        since_restart: Whether the source was seeded before the restart, but not since.
     """
     how = "never seeded, so it starts differently after every restart"
     how = "not seeded since the restart" if since_restart else how
@@ -103,14 +104,20 @@ def never_seeded(name: str, run: Run, *, since_restart: bool = False) -> Cause:
 
 
 def _fix(evidence: Evidence, was: Position) -> str:
-    """Return the command that restores a source. A receipt has no states, only seeds."""
+    """Return the command that restores a source, or "".
+
+    For a receipt, only the seed is known, not the state.
+    """
     if not evidence.elsewhere:
         return f"%seed rewind {evidence.word(evidence.against)}"
     return f"%seed {was.seed}" if is_chosen(was) and not was.draws else ""
 
 
 def is_chosen(position: Position) -> bool:
-    """Return whether a state comes from a seed and not from the system's entropy."""
+    """Return whether the seed of a state is one that a user can set.
+
+    Seeds from the system's entropy are larger.
+    """
     return position.seed is not None and position.seed < LIMIT
 
 
@@ -121,7 +128,15 @@ def is_chosen(position: Position) -> bool:
 def _say_moved(
     evidence: Evidence, name: str, blame: Sequence[Blame], was: Position, now: Position
 ) -> str:
-    """Return who seeded a source or drew from it, as far as that is known."""
+    """Return a sentence about who seeded a source or drew from it.
+
+    Args:
+        evidence: The evidence.
+        name: The source.
+        blame: The known moves of the source, oldest first.
+        was: The position of its state when the earlier run began.
+        now: The position of its state when the later run began.
+    """
     stream, owner = stream_of(name), owner_of(name)
     restarted = not (evidence.same_kernel or evidence.elsewhere)
     seeding = blame[0] if blame and _is_reseeding(blame[0]) else None
@@ -148,13 +163,16 @@ def _say_moved(
 
 
 def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int) -> str:
-    """Return who drew since the seed of both states; "" if others moved them.
+    """Return a sentence about the runs that drew between two states of one seed.
 
     Args:
         evidence: The evidence.
         name: The source.
-        blame: Its moves.
-        taken: How many more numbers were drawn before the later run.
+        blame: The moves of the source, oldest first.
+        taken: How many more numbers were drawn before the later run than before the earlier run.
+
+    Returns:
+        "" if draws alone do not explain the difference.
     """
     seeds = any(map(_is_reseeding, blame[:1]))
     drew = [each for each in blame if "drew " in each.how]
@@ -174,11 +192,11 @@ def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int
 
 
 def _describe(evidence: Evidence, blame: Sequence[Blame], name: str, it: str = "it") -> str:
-    """Return what the latest runs did to a source, grouping those that did the same.
+    """Return clauses about the latest moves of a source; equal moves share a clause.
 
     Args:
         evidence: The evidence.
-        blame: What they did.
+        blame: The moves, oldest first.
         name: The source.
         it: The word for the source when it is first mentioned.
     """
@@ -194,7 +212,7 @@ def _describe(evidence: Evidence, blame: Sequence[Blame], name: str, it: str = "
 
 
 def _in_brief(blame: Blame) -> str:
-    """Return what a run did to a source, ``{}``, without counts of numbers."""
+    """Return a verb phrase for a move, with ``{}`` for the source, without counts."""
     if _is_draw(blame):
         return "drew from {}"
     how = blame.how.partition(" and drew ")[0].replace("reseeded to", "seeded {} with")
@@ -210,7 +228,7 @@ def _is_reseeding(blame: Blame) -> bool:
 
 
 def _who(evidence: Evidence, blame: Blame, source: str = "") -> str:
-    """Return the cell of a run, with the calls that drew from the source if known."""
+    """Return a run's name, with its calls that drew from the source, if known."""
     if blame.run is None:
         return "something between cells"
     calls = drawing_calls(blame.run, source)
@@ -222,10 +240,10 @@ def _who(evidence: Evidence, blame: Blame, source: str = "") -> str:
 
 
 def _blame(evidence: Evidence, name: str, before: str | None) -> list[Blame]:
-    """Return the last reseeding between the two starts, and the moves since then.
+    """Return the last reseeding between the starts of the two runs, and later moves.
 
-    Moves after it that led to the state where the earlier run began are left out: they were the
-    same for both runs.
+    Moves that led to the state in which the earlier run began are left out: they were the same for
+    both runs.
     """
     blame: list[Blame] = []
     is_same = False
@@ -247,15 +265,16 @@ def _blame(evidence: Evidence, name: str, before: str | None) -> list[Blame]:
 def _missing_moves(
     evidence: Evidence, name: str, blame: Sequence[Blame], after: str
 ) -> list[Blame]:
-    """Return the earlier kernel's moves after the state where the later run began.
+    """Return the moves of the earlier kernel that are missing in the later kernel.
 
-    Both kernels were seeded alike, and nothing else moved the source in the later one.
+    These are the moves after the state in which the later run began. Empty unless the later
+    kernel only seeded the source, and the earlier kernel had the same state once.
 
     Args:
         evidence: The evidence.
         name: The source.
         blame: The moves in the later run's kernel.
-        after: The state in which the later run found it.
+        after: The state of the source when the later run began.
     """
     restarted = not (evidence.same_kernel or evidence.elsewhere)
     if not restarted or len(blame) != 1 or not _is_reseeding(blame[0]):
@@ -273,7 +292,7 @@ def _missing_moves(
 
 
 def _how_created(evidence: Evidence, run: Run | None, name: str, end: str) -> str:
-    """Return how a run created a source or generator that did not exist before."""
+    """Return a phrase for how a run created a source or generator."""
     if run is None or name in run.generators:
         return _MADE
     if has_seeded(evidence.states, run, name, end):
@@ -285,10 +304,10 @@ def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
     """Return whether a run seeded a source that it created.
 
     Args:
-        states: Looks up positions.
+        states: Looks up the positions of states.
         run: The run.
         name: The source.
-        end: Its state when the run ended.
+        end: The source's state when the run ended.
     """
     position = states.position(name, end)
     chosen = position is not None and is_chosen(position)
@@ -304,8 +323,8 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
         name: The source or generator.
 
     Returns:
-        For each move the run, or None for something between runs, and the states before and after
-        it; oldest first. Moves in other kernels than the last run's are ignored.
+        For each move, oldest first: the run, or None for a move between two runs, and the states
+        before and after. Only moves in the last run's kernel are included.
     """
     moves: list[tuple[Run | None, str | None, str]] = []
     last = runs[-1]
@@ -325,7 +344,7 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
 
 
 def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: str) -> str:
-    """Return what moved a source from one state to another."""
+    """Return a phrase for how a run moved a source from one state to another."""
     if run is not None and does(run, _PUTS_BACK):
         return _PUT_BACK
     draws = evidence.states.draws(begin, end)
@@ -335,9 +354,9 @@ def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: 
     if now is None or now.seed is None or now.draws is None:
         return _MOVED
     if was is not None and was.seed == now.seed and (was.draws is None or was.draws <= now.draws):
-        return _MOVED  # draws that were too many to count
+        return _MOVED  # more draws than can be counted
     if was is None and evidence.states.leads(begin, end):
-        return _MOVED  # likewise, or perhaps: its start is unknown
+        return _MOVED  # perhaps also draws: the position of the first state is unknown
     ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
     asked = ours or run is None or any("seed" in each for each in run.actions)
     how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
@@ -345,8 +364,8 @@ def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: 
 
 
 def _numbers(run: Run | None, name: str, draws: int) -> str:
-    """Return how many numbers were drawn, and their size: a call may take several."""
-    if not draws:  # one of two made at once: normal numbers, or halves of one
+    """Return how many numbers were drawn, and their size in bits if it is 32."""
+    if not draws:  # the stream had stored it: normal numbers are generated in pairs, for example
         return "a number left over from an earlier draw"
     kind = name if run is None else run.generators.get(name, name).partition(" in ")[0]
     bits = " of 32 bits" if kind in _OF_32_BITS else ""

@@ -33,17 +33,17 @@ def find_names(evidence: Evidence) -> Iterator[Cause]:
 
 
 def find_own_names(evidence: Evidence) -> Iterator[Cleared]:
-    """Yield missing names that the cell itself sets."""
+    """Yield names that were missing in the earlier run and that the cell itself sets."""
     for name in evidence.run.reads:
         if name in evidence.against.missing and name in evidence.run.writes:
             yield unless_others(_new(evidence, name), "the cell sets it itself")
 
 
 def find_replaced_names(evidence: Evidence) -> Iterator[Cause]:
-    """Yield names of a package's functions that only one run found to be replaced.
+    """Yield functions of packages that the user had replaced for only one of the runs.
 
-    A package's function under its own name is no input, so the other run did not record it. Names
-    that the code does not use were only reached through objects.
+    The other run found the package's own function, which is no input, so it did not record the
+    name. Names that the cell's code does not contain are skipped: only objects led to them.
     """
     used = {part for run in evidence.both for each in run.actions for part in each.split(".")}
     for one, other in (evidence.both[::-1], evidence.both):
@@ -69,16 +69,16 @@ def _cause(  # noqa: PLR0913, PLR0917 -- all that is said
     fix: str = "",
     left_out: Iterable[Blame] = (),
 ) -> Cause:
-    """Return the cause for a name that came, went or was replaced.
+    """Return the cause for a name that was created, deleted or replaced.
 
     Args:
         evidence: The evidence.
         name: The name.
-        makers: The runs that may have changed it. The last is blamed.
-        how: What it did.
-        did: The same with all names, after the run.
+        makers: The runs that may have changed the name. The last run is blamed.
+        how: What that run did, for ``Blame.how``.
+        did: What that run did, as the end of a sentence that begins with the run.
         otherwise: The message if no such run is known.
-        fix: What undoes it.
+        fix: The command that undoes the change.
         left_out: Runs that were not repeated since the restart.
     """
     blame = tuple(Blame(run, how) for run in [*makers][-1:])
@@ -97,7 +97,7 @@ def _replaced(evidence: Evidence, name: str) -> Iterator[Cause]:
     setters = setters or [run for run in evidence.history if does(run, sets)]
     left_out = [*find_left_out(evidence, name)]
     if not setters and evidence.run.code != evidence.against.code:
-        return  # only one of the texts uses it
+        return  # after the edit, the cell may use another function
     runs = [*evidence.latest, evidence.run]
     if value is None:
         how, did = "put it back", f"put back the package's own `{name}`"

@@ -1,4 +1,4 @@
-"""Finds nondeterministic operations that ``--check`` or torch's alert reported."""
+"""Finds nondeterministic operations that ``--check`` or torch's alerts reported."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MENDS = "put %%deterministic at the top of the cell"
 def find_operations(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find nondeterministic operations that were reported in this cell.
 
-    An alert only warns, so its operations count only if there is no other cause. Those that a check
-    caught always count.
+    An operation that ``--check`` caught is always a cause. An operation that torch only warned of
+    is a cause only if there is no other.
     """
     strict = all(map(is_strict, evidence.both))
     for run, seen in evidence.operations:

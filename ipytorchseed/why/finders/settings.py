@@ -16,7 +16,7 @@ from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import find_setter
 
-# Environment variables that every run records.
+# Environment variables in the table of flags. Every run records them.
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
 
 _VERSIONS = frozenset({"torch", "numpy", "python", "cuda", "cudnn"})
@@ -32,7 +32,7 @@ _OF_ANY_CELL = frozenset({"PYTHONHASHSEED", "python", "cpu"})
 
 
 def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
-    """Find the settings that differ and can affect the cell."""
+    """Find the changed settings, and clear those that cannot affect the cell."""
     before, after = dict(evidence.against.settings), dict(evidence.run.settings)
     for name in before.keys() ^ after.keys():
         if is_secret(name):
@@ -42,7 +42,7 @@ def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
         name
         for name in before.keys() & after.keys()
         if before[name] != after[name]
-        and not (name in _FACTS and None in (before[name], after[name]))  # not known yet
+        and not (name in _FACTS and None in (before[name], after[name]))  # None: not yet known
         and name not in LIBRARIES
         and name != FOLDER
     }
@@ -57,20 +57,26 @@ def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a setting is an environment variable that may hold a secret.
+    """Return whether a setting is an environment variable that may contain a secret.
 
-    Receipts leave out its value.
+    Receipts do not contain the values of such variables.
     """
     return name.isupper() and name not in _WATCHED
 
 
 def _has_password(value: object) -> bool:
-    """Return whether a value is an address with a user, which no message may show."""
+    """Return whether a value is an address that may contain a password.
+
+    No message may show such a value.
+    """
     return "://" in (text := str(value)) and "@" in text
 
 
 def _value_at_start(evidence: Evidence, run: Run, name: str) -> Any:  # noqa: ANN401 -- a JSON value
-    """Return the first value of a variable that a run does not record."""
+    """Return the value of a variable in the oldest recorded run, or None.
+
+    Runs of the given run's kernel are preferred. The two compared runs are excluded.
+    """
     compared = {each.id for each in evidence.both}
     known = [it for it in evidence.latest if name in it.settings and it.id not in compared]
     here = [each for each in known if each.kernel == run.kernel] or known
@@ -78,7 +84,7 @@ def _value_at_start(evidence: Evidence, run: Run, name: str) -> Any:  # noqa: AN
 
 
 def _uses_none(evidence: Evidence) -> bool:
-    """Return whether nothing in the cell can read an environment variable."""
+    """Return whether the cell uses nothing that may read an environment variable."""
     used = any(run.packages or run.nondeterministic_calls for run in evidence.both)
     kinds = {value.kind for value in evidence.run.reads.values()}
     return not used and kinds.isdisjoint({"class", "function", "module"})
@@ -127,7 +133,7 @@ def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) ->
 
 
 def _setters(evidence: Evidence, name: str) -> list[Run]:
-    """Find the run of another cell that set an environment variable."""
+    """Return the last run that set an environment variable, if of another cell."""
     if name in _WATCHED or not evidence.same_kernel:
         return []
     word = re.compile(rf"\b{re.escape(name)}\b")
@@ -141,7 +147,7 @@ def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value
         return ""  # the earlier order of hashes is lost
     if name in _FACTS:
         return f"use {name} {value} again"
-    if is_secret(name):  # which the cell's code reads
+    if is_secret(name):  # such a variable is recorded only if the cell's code reads it
         put = f"del os.environ[{name!r}]" if value is None else f"os.environ[{name!r}] = {value!r}"
         return f"import os; {put}"
     if not name.startswith("torch."):

@@ -1,4 +1,4 @@
-"""Finds opaque inputs that a run has used since, if no other cause is known."""
+"""Finds opaque inputs that a run may have changed, if no other cause is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOLD = 3
 
 
 def find_unseen(evidence: Evidence) -> Iterator[Cause]:
-    """Find opaque inputs and the runs of other cells that used them."""
+    """Find opaque inputs that runs of other cells used between the two runs."""
     if any(map(is_program, evidence.run.nondeterministic_calls)):
         return
     written = evidence.states.written
@@ -23,7 +23,7 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
         users = [run for run in evidence.here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]
         users = users[users.index(bound[-1]) :] if bound else users
-        # What the cell itself did with it, it did in both runs; it may have made it from itself.
+        # Uses by the cell itself happened in both runs, unless the cell created the input again.
         others = [run for run in users if run.cell != evidence.run.cell] or bound[-1:]
         blame = tuple(
             Blame(run, f"made `{name}` again" if run in bound else _use(evidence, run, name))
@@ -38,7 +38,7 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
 
 
 def find_continued(evidence: Evidence) -> Iterator[Cause]:
-    """Find opaque inputs that the cell alters and reads, also in its earlier run."""
+    """Find opaque inputs that the cell itself may have altered in earlier runs."""
     cell, written = evidence.run.cell, evidence.states.written
     if evidence.two_cells or any(map(is_program, evidence.run.nondeterministic_calls)):
         return
@@ -57,7 +57,7 @@ def find_continued(evidence: Evidence) -> Iterator[Cause]:
             )
 
 
-# The verbs of ``say_effect`` in the present.
+# The verbs of ``say_effect`` in the present tense.
 _NOW = {"called": "calls", "changed": "changes"}
 
 
@@ -66,15 +66,15 @@ def _tail(name: str) -> str:
 
 
 def _use(evidence: Evidence, run: Run, name: str) -> str:
-    """Return what a run did with a variable: its calls for their effect, or others."""
+    """Return a phrase about how a run used a variable."""
     text = evidence.states.written(run)
     return say_effect(run, text, name) or say_use(text.calls, name) or f"used `{name}`"
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
-    """Return the last run since that wrote a file of the run that created a value.
+    """Return the last run that wrote a file which the creator of a value had used.
 
-    A connection to a database may be unchanged while the database is not.
+    For example, a connection to a database may be unchanged although the database changed.
 
     Args:
         evidence: The evidence.

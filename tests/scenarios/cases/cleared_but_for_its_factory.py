@@ -5,7 +5,7 @@ ask: count
 probe: total
 changed: yes
 expect: input found 3
-says: what it keeps beside its items
+says: data other than its items
 """
 # %% setup
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Values and their locations: captured, copied, and restored."""
+"""Captures, copies and restores the values of variables and attributes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ipytorchseed.reads.patches import find_at, put_at
 
 
 class Held(Struct):
-    """A value in a module or a class.
+    """An attribute of a module or class, with its value.
 
     Attributes:
-        name: Its access path: ``conf.RATE``, ``Config.calls``.
-        owner: The class, if it is the user's.
-        find: Returns the current value; raises KeyError if there is none.
-        put: Puts a value there.
+        name: The access path: ``conf.RATE``, ``Config.calls``.
+        owner: The class, if it is the user's own; else None.
+        find: Returns the attribute's current value; raises KeyError if there is none.
+        put: Sets the attribute.
         value: The value that was found, or a copy of it.
     """
 
@@ -37,7 +37,7 @@ class Held(Struct):
     value: Any = None
 
     def now(self) -> Held:
-        """Return the same location with its current value, or None."""
+        """Return the same attribute with its current value, or with None if it is gone."""
         value = None
         with suppress(KeyError):
             value = self.find()
@@ -45,11 +45,11 @@ class Held(Struct):
 
 
 class CapturedState(Struct):
-    """Values by location.
+    """The values of variables, and of attributes of modules and classes.
 
     Attributes:
-        names: Those of the namespace, by name.
-        others: Those of modules, of classes of packages, and of the user's classes.
+        names: The values of variables, by name.
+        others: Attributes of modules, of packages' classes, and of the user's classes.
     """
 
     names: dict[str, Any] = {}
@@ -62,7 +62,15 @@ class CapturedState(Struct):
         names: Iterable[str],
         places: Iterable[tuple[str, str]] = (),
     ) -> CapturedState:
-        """Find values by name, by module and name, and those in the user's classes."""
+        """Find the values of variables and attributes.
+
+        Data attributes of all of the user's classes in the namespace are included.
+
+        Args:
+            namespace: The user's namespace.
+            names: The variables to find. Missing ones are skipped.
+            places: The attributes of modules to find, by module and name.
+        """
         others = []
         for place in places:
             with suppress(KeyError):
@@ -76,33 +84,34 @@ class CapturedState(Struct):
         return cls({name: namespace[name] for name in names if name in namespace}, others)
 
     def get(self, name: str, otherwise: Any = None) -> Any:
-        """Return the value of a name, or of an attribute by its dotted name."""
+        """Return the value of a variable, or of an attribute by its dotted name."""
         others = {each.name: each.value for each in self.others}
         return self.names.get(name, others.get(name, otherwise))
 
     def now(self) -> CapturedState:
-        """Return the current values of the same modules and classes."""
+        """Return the current values of the same attributes, without variables."""
         return CapturedState({}, [each.now() for each in self.others])
 
     def hold(self) -> None:
-        """Put the values of modules and classes in place."""
+        """Set the attributes of modules and classes to the captured values."""
         for each in self.others:
-            # its module is gone, or its class refuses attributes
+            # the module is gone, or the class refuses attributes
             with suppress(KeyError, TypeError):
                 each.put(each.value)
 
     def moved(self) -> list[str]:
-        """Return the names of values in modules and classes that are not in place."""
+        """Return the names of attributes that no longer have the captured values."""
         return [each.name for each in self.others if each.now().value is not each.value]
 
     def copy(
         self, limit: int | None = None, instead: Mapping[int, type] | None = None
     ) -> tuple[CapturedState, Copier]:
-        """Copy everything, each object once; an interrupt may end it.
+        """Copy all values, each object once. An interrupt ends the copying.
 
         Args:
-            limit: The most bytes of tensors and arrays to copy; None for any.
-            instead: By the identity of a class, the class that replaces it in copies.
+            limit: The most bytes of tensors and arrays to copy; None for no limit.
+            instead: Classes that replace other classes in copies, by the ``id`` of the replaced
+                class.
         """
         return let_through(partial(self._copy, Copier(limit, instead)), once=True)
 

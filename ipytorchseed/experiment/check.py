@@ -1,7 +1,7 @@
 """``--check``: runs a cell again from the same state, and traces a difference.
 
-The cell's own run is an ordinary one, on the user's own objects. Further runs are on copies,
-which replace the objects temporarily; nothing of them remains.
+The first run is the cell's own: it uses the user's objects. In further runs, copies temporarily
+replace these objects. Afterwards, the copies are discarded.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _ONLY_FIRST = (
 
 
 class Check:
-    """A check of one cell in progress; it starts where the cell does.
+    """A check of one cell in progress. Create it before the cell's own run.
 
     Args:
-        cell: The cell, and what it found.
-        runs: The number of runs, including its own; at least 2.
+        cell: The cell, and the state in which it starts.
+        runs: The number of runs, including the cell's own; at least 2.
 
     Attributes:
-        stays: What could not be restored, once ``finish`` has ended.
+        stays: The names of what could not be restored, once ``finish`` has ended.
     """
 
     def __init__(self, cell: RepeatedCell, runs: int) -> None:
@@ -49,21 +49,21 @@ class Check:
         self.stays: list[str] = []
 
     def first(self, shown: Shown, effects: Sequence[str] = ()) -> None:
-        """Record what the cell's own run produced; call it after that run.
+        """Record the outcome of the cell's own run. Call it after that run.
 
         Args:
-            shown: Its outputs.
-            effects: What it did outside the kernel, in clauses.
+            shown: The outputs of the run.
+            effects: Its effects outside the kernel, each as a clause.
         """
         self._effects = effects
         self._cell.engine.keep()
         self._first = self._cell.look(shown)
 
     def finish(self) -> Checked:
-        """Run the cell again, compare, and trace what differs.
+        """Run the cell again, compare the outcomes, and trace a difference.
 
         Raises:
-            KeyboardInterrupt: Everything is restored.
+            KeyboardInterrupt: The user interrupted the check. Everything is restored.
         """
         with held_interrupts():
             try:
@@ -101,7 +101,13 @@ class Check:
         return Checked(self._runs, differences, compared, *flags, **asdict(found))
 
     def _begin_again(self) -> list[str]:
-        """Compare with a second run if the first one imported sources that it drew from."""
+        """Run the cell again to get a first outcome that does not depend on imports.
+
+        The first run imported sources and drew from them, so further runs start in another state.
+
+        Returns:
+            A note that the first run is not compared; empty if the second run equals it.
+        """
         self._cell.progress("the first run once more")
         outcome = self._cell.again()
         if not find_differences(self._first, outcome):
@@ -112,7 +118,7 @@ class Check:
 
     def _notes(self) -> list[str]:
         notes = [
-            f"{path} cannot be copied ({why}): changes to it stay, and may be why the runs differ"
+            f"{path} cannot be copied ({why}): changes to it stay, and may make the runs differ"
             for path, why in [*self._cell.engine.shared.items()][:_NAMED]
         ]
         if self._cell.engine.cut:
@@ -127,14 +133,14 @@ class Check:
         return [*notes, *self._effects]
 
     def _unseen(self, outcome: Outcome) -> list[str]:
-        """Describe what could not be compared."""
+        """Return a note that names what could not be compared, if anything."""
         made, first = outcome.variables, self._first.variables
         unknown = [name for name in made if same(first[name], made[name]) is None]
         unseen = [*unknown[:_NAMED], *not_compared(self._first.outputs, outcome.outputs)]
         return [f"not compared in full: {', '.join(unseen)}"] if unseen else []
 
     def _try_flags(self) -> tuple[str, str]:
-        """Run the cell twice under deterministic flags; return the verdict, and an error."""
+        """Run the cell twice under deterministic flags; return verdict and error message."""
         if "torch" not in sys.modules:
             return DIFFERS, ""
         outcomes = []

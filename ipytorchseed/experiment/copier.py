@@ -1,4 +1,4 @@
-"""Copies an object part by part, each part once."""
+"""Deep-copies values without recursion. Each object is copied once."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ _INTERNAL = (
 # The endings of names of immutable Arrow types.
 _UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "Type")
 
-# Steps of an access path that are shown; after them, only the last one.
+# How many steps of a long access path are shown, before the last step.
 _STEPS = 20
 
 
 class Copier:
-    """Deep copies of many values at once: shared objects and memory stay shared.
+    """Copies many values like ``copy.deepcopy`` with a common memo.
 
-    Like ``copy.deepcopy``, with additions: tensors and arrays that share memory still share it,
-    parameters keep their gradients and hooks, and what cannot be copied is shared and named
-    instead of raising.
+    Unlike ``deepcopy``, it preserves the memory that tensors and arrays share, and the gradients
+    and hooks of parameters. An object that cannot be copied is shared and recorded; no error is
+    raised.
 
-    Parts are copied from a stack in this class, not recursively: a linked list of any length
-    works, whatever the user's recursion limit, and C's stack does not grow.
+    The copier has its own stack and does not recurse. So it copies a linked list of any length,
+    whatever the recursion limit, and C's stack does not grow.
 
     Args:
-        limit: The most bytes of tensors and arrays to copy; None for any.
-        instead: By the identity of a class, the class that replaces it in copies.
+        limit: The most bytes of tensors and arrays to copy; None for no limit.
+        instead: Classes that replace other classes in copies, by the ``id`` of the replaced class.
 
     Attributes:
-        shared: What could not be copied and is shared instead: access path and reason.
+        shared: The reasons why objects could not be copied and are shared, by access path.
         cut: Access paths of tensors whose autograd graph could not be copied.
         joined: Pairs of names whose values share an object or memory that was copied.
-        memories: The memory of tensors and arrays, copied once each.
+        memories: The copied memory of tensors and arrays.
     """
 
     def __init__(self, limit: int | None = None, instead: Mapping[int, type] | None = None) -> None:
@@ -74,8 +74,8 @@ class Copier:
         return {name: self.named(name, value) for name, value in values.items()}
 
     def named(self, name: str, value: Any) -> Any:
-        """Copy the value of a name, or return it if it cannot be copied."""
-        with hidden_warnings(__name__, DeprecationWarning):  # of itertools, from Python 3.12 on
+        """Copy the value of a variable, or return the value itself if that fails."""
+        with hidden_warnings(__name__, DeprecationWarning):  # itertools warns from Python 3.12 on
             return self._copy(name, value)
 
     def _copy(self, name: str, value: Any) -> Any:
@@ -88,7 +88,7 @@ class Copier:
                 part = copying.send(made)
             except StopIteration as end:
                 made = end.value
-            except Exception as error:  # noqa: BLE001 -- anybody's code; what fails is shared and named
+            except Exception as error:  # noqa: BLE001 -- user code may raise anything
                 made = self.share(value, in_brief(error))
             else:
                 made = self._enter(*part)
@@ -100,7 +100,11 @@ class Copier:
         return made
 
     def _leave_whole(self, part: Any) -> Any:
-        """Return a shared part, or the object around it that would free it too."""
+        """Return the object to share, after a part of it could not be copied.
+
+        This is the part itself, unless an object around it has a ``__del__``: a copy of that object
+        would release the shared part, so the object is shared as a whole.
+        """
         owners = [
             place
             for place, (_, value, _) in enumerate(self._open[:-1])
@@ -111,16 +115,16 @@ class Copier:
         owner = self._open[owners[-1]][1]
         del self._open[owners[-1] + 1 :]
         start = next((n for n, each in enumerate(self._kept) if each is owner), len(self._kept))
-        for each in self._kept[start:]:  # their copies refer to the unfinished one
+        for each in self._kept[start:]:  # their copies may refer to the owner's unfinished copy
             self._memo.pop(id(each), None)
         return owner
 
     def _enter(self, step: str, value: Any) -> Any:
-        """Return the copy of a value, or None after pushing its maker on the stack."""
+        """Return the copy of a value; or push its generator on the stack, and return None."""
         kind = type(value)
         if id(kind) in ATOMIC or issubclass(kind, (type, types.ModuleType)):
             return self._instead.get(id(value), value)
-        if id(value) in holders or id(value) in self._sources:  # whose state is restored with those
+        if id(value) in holders or id(value) in self._sources:  # restored with the sources
             return value
         known = self.known(value)
         if known is not None:
@@ -134,7 +138,7 @@ class Copier:
         return None
 
     def knows(self, value: Any) -> bool:
-        """Return whether a value, or a parameter of it, was copied as part of others."""
+        """Return whether a value, or a parameter of it, was already copied."""
         if id(type(value)) in ATOMIC:
             return False
         if id(value) in self._memo:
@@ -152,14 +156,17 @@ class Copier:
         return made
 
     def keep(self, value: object, made: object) -> None:
-        """Register the copy of a value before its parts are copied, which may refer to it."""
+        """Register the copy of a value. Do so before parts that may refer to the value."""
         self._memo[id(value)] = made
         self._kept.append(value)
         if made is not value:
             self._join(value)
 
     def _join(self, part: object) -> None:
-        """Record that the current name reaches an object or memory, maybe as another did."""
+        """Record that the current variable contains an object or memory.
+
+        If another variable contains it too, the pair of names is added to ``joined``.
+        """
         first = self._reached_from.setdefault(id(part), self._name)
         if first != self._name:
             self.joined.add((first, self._name))
@@ -184,13 +191,13 @@ class Copier:
             make_sure(value)
             return own(value, self._memo)
         if _copies_foreign_memory(value):
-            return self.share(value, "its memory may be another's")
+            return self.share(value, "its memory may belong to another object")
         table = copyreg.dispatch_table
         reducer = next((table[each] for each in list(table) if each is kind), None)
         return (yield from self.reduced(value, reducer))
 
     def reduced(self, value: Any, reducer: Callable[[Any], Any] | None = None) -> Copying:
-        """Copy an object as it is pickled."""
+        """Copy an object by the parts that it returns for pickling."""
         parts = value.__reduce_ex__(4) if reducer is None else reducer(value)
         return value if isinstance(parts, str) else (yield from self.rebuild(value, *parts))
 
@@ -208,12 +215,13 @@ class Copier:
 
         Args:
             value: The original.
-            function: This and all that follows are what ``__reduce_ex__`` returns.
-            arguments: For the function.
+            function: The function that creates the object. This and the following arguments are the
+                items of the tuple that ``__reduce_ex__`` returns.
+            arguments: The arguments of the function.
             state: The state of the object.
             items: The items to append.
             pairs: The items to set by key.
-            setter: The function that sets its state, if it does not do so itself.
+            setter: The function that sets the state, if not the object's ``__setstate__``.
         """
         made = function(*(yield from self.parts(arguments, "")))
         self.keep(value, made)
@@ -236,7 +244,13 @@ class Copier:
         return made
 
     def parts(self, values: Iterable[Any], step: str = "[{}]", made: Any = None) -> Copying:
-        """Append copies of values to a list; ``step`` names a value by its index."""
+        """Copy values into a list, and return it.
+
+        Args:
+            values: The values.
+            step: The format of a value's step in the access path, with its index.
+            made: The list; None for a new one.
+        """
         made = [] if made is None else made
         for index, each in enumerate(values):
             is_atomic = id(type(each)) in ATOMIC and id(each) not in self._instead
@@ -245,7 +259,13 @@ class Copier:
 
     @staticmethod
     def fill(made: Any, pairs: Iterable[tuple[Any, Any]], step: str = "[{!r}]") -> Copying:
-        """Fill a container with copies of pairs; ``step`` names an item by its key."""
+        """Set copies of items in a container, and return it.
+
+        Args:
+            made: The container.
+            pairs: The keys and items. Keys that are not strings are copied too.
+            step: The format of an item's step in the access path, with its key.
+        """
         for key, item in pairs:
             place = key if type(key) is str else (yield "", key)
             if id(type(item)) in ATOMIC:
@@ -255,14 +275,14 @@ class Copier:
         return made
 
     def state(self, state: Any) -> Copying:
-        """Copy the state of an object: mostly its attributes."""
+        """Copy the state of an object, usually the dictionary of its attributes."""
         if type(state) is not dict:
             return (yield "", state)
         return (yield from self.fill({}, [*state.items()], ".{}"))
 
 
 def _is_shared(value: object, kind: type) -> bool:
-    """Return whether a value is internal to torch, or immutable and not picklable."""
+    """Return whether copies share a value: it is immutable, or internal to torch."""
     home, name = module_of_class(kind), name_of_class(kind)
     if home == "pyarrow.lib":
         return name.endswith(_UNCHANGING)
@@ -279,11 +299,11 @@ def _name(kind: type) -> str:
 
 
 def _copies_foreign_memory(value: Any) -> bool:
-    """Return whether a value copies itself from foreign memory."""
+    """Return whether copying a value would read memory that it does not own."""
     ctypes: Any = sys.modules.get("_ctypes")
     pillow: Any = sys.modules.get("PIL.Image")
     if ctypes is not None:
-        data = ctypes._SimpleCData.__mro__[1]  # noqa: SLF001 -- what all of its types extend
+        data = ctypes._SimpleCData.__mro__[1]  # noqa: SLF001 -- the base of all ctypes types
         if isinstance(value, data):
             return not data._b_needsfree_.__get__(value)
     return pillow is not None and isinstance(value, pillow.Image) and is_borrowed_image(vars(value))

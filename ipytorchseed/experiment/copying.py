@@ -1,4 +1,4 @@
-"""How containers, functions, tensors and arrays are copied."""
+"""Functions that copy containers, functions, tensors and arrays for ``Copier``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import Any
 from ipytorchseed.experiment.memories import make_sure
 from ipytorchseed.introspection.ownership import is_installed_file
 
-# Types of immutable objects, which are shared. By identity, because user classes may define hash
-# and equality.
+# The ids of types whose objects are immutable, so that copies share them. They are compared by id,
+# because a user's metaclass may define hash and equality.
 ATOMIC = frozenset(map(id, (
     type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
     slice, type, property, types.BuiltinFunctionType, types.CodeType,
@@ -23,24 +23,24 @@ ATOMIC = frozenset(map(id, (
     types.MethodDescriptorType, types.ClassMethodDescriptorType,
 )))  # fmt: skip
 
-# Makes one copy. It yields each part of the original with the step that reaches it, is sent the
-# part's copy, and returns its own.
+# A generator that copies one object. It yields each part of the original, with the part's step in
+# the access path. It receives the copy of the part by ``send``, and returns the object's copy.
 Copying = Generator[tuple[str, Any], Any, Any]
 
-Copier = Any  # the class of this name, whose file imports this one
+Copier = Any  # the class in ``copier.py``, which imports this file
 
-# Starts the copy of an object.
+# Starts the generator that copies an object.
 Copies = Callable[[Copier, Any], Copying]
 
-# Marks the function with which a scheduler replaces its optimizer's ``step``.
+# The attribute of the function by which a scheduler replaces its optimizer's ``step``.
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
 
-# Nested arrays of objects that are copied; numpy frees them recursively in C.
+# The most levels of nested object arrays that are copied: numpy frees such arrays recursively in C.
 _DEEPEST = 1000
 
 
 # --------------------------------------------------------------------------------------------------
-# Python's own types, except those that `__reduce_ex__` copies as fast
+# Python's own types, except types that `__reduce_ex__` copies equally fast
 
 
 def _list(copier: Copier, value: list[Any]) -> Copying:
@@ -69,7 +69,10 @@ def _set(copier: Copier, value: Any) -> Copying:
 
 
 def _function(copier: Copier, value: types.FunctionType) -> Copying:
-    """Copy a function with state; others are shared."""
+    """Copy a function if it has a closure, attributes or mutable defaults.
+
+    Other functions, and functions of packages, are shared.
+    """
     if is_installed_file(value.__code__.co_filename) and not hasattr(value, _OF_SCHEDULER):
         return value
     defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
@@ -104,7 +107,7 @@ def _weak(_: Copier, value: weakref.ref[Any]) -> Copying:
     return value if there is None else weakref.ref((yield "", there))
 
 
-# By the identity of a builtin type, how its objects are copied.
+# The functions that copy objects of builtin types, by the ``id`` of the type.
 _BUILTIN: dict[int, Copies] = {
     id(list): _list,
     id(dict): _dict,
@@ -123,7 +126,7 @@ _BUILTIN: dict[int, Copies] = {
 
 
 def copier_for(kind: type) -> Copies | None:
-    """Return how objects of a class are copied, if the class does not decide."""
+    """Return the function that copies objects of a class; None for ``__deepcopy__``."""
     known = _BUILTIN.get(id(kind))
     if known is not None:
         return known
@@ -141,7 +144,7 @@ def copier_for(kind: type) -> Copies | None:
 
 def _tensor(copier: Copier, value: Any) -> Copying:
     made = copier.memories.tensor(value)
-    if made is None:  # without plain memory: sparse, quantized, on another device
+    if made is None:  # it has no plain memory: sparse, quantized, or on another device
         make_sure(value)
         made = value.detach().clone()
     if type(value) is not sys.modules["torch"].Tensor:
@@ -164,13 +167,14 @@ def _tensor(copier: Copier, value: Any) -> Copying:
 
 
 def _computed(leaf: Any) -> Any:
-    """Turn a leaf into the result of an operation, which can be mutated in place."""
+    """Return a non-leaf copy of a leaf tensor, so that cells can mutate it in place."""
     torch = sys.modules["torch"]
     made = leaf.requires_grad_().clone()
     plain = leaf.layout is torch.strided and not leaf.is_nested and leaf.numel()
     if not plain or made.stride() == leaf.stride():
         return made
-    sizes = zip(leaf.size(), leaf.stride(), strict=True)  # a clone has no gaps between elements
+    # A clone has no gaps between elements, so the original strides are restored.
+    sizes = zip(leaf.size(), leaf.stride(), strict=True)
     reach = 1 + sum((size - 1) * step for size, step in sizes)
     line = leaf.detach().as_strided((reach,), (1,)).requires_grad_()
     return line.clone().as_strided(leaf.size(), leaf.stride())
@@ -194,5 +198,5 @@ def _reduced(copier: Copier, value: Any) -> Copying:
 
 
 def _by_attributes(copier: Copier, value: Any) -> Copying:
-    """Copy what pickles lack: hooks, a wrapped ``step``, the present scale."""
+    """Copy all attributes, also those that are not pickled: hooks, a wrapped ``step``."""
     return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))

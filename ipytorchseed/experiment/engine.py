@@ -1,4 +1,4 @@
-"""The one engine that runs cells again on copies, and restores everything."""
+"""The engine for running cells again on copies, and restoring the originals."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from ipytorchseed.rng.generators import FoundGenerator, find_generators
 
 
 class Engine:
-    """What cells find when they run again, and what was there before.
+    """Replaces the user's objects by copies while cells run again, and restores them.
 
-    ``begin`` puts copies of what the cells may reach in place, ``captured`` returns what they
-    made, and ``leave`` restores everything and verifies it.
+    ``begin`` binds names to copies of the values that the cells may reach. ``captured`` returns the
+    values that the cells made. ``leave`` restores the originals and the process, and verifies this.
 
     Args:
-        namespace: The user's.
+        namespace: The user's namespace.
         names: The names whose values the cells may reach.
-        places: Attributes of modules that they may reach, by module and name.
-        hidden: Names of the shell's own.
-        limit: The most bytes of tensors and arrays to copy at once; None for any.
+        places: Attributes of modules that the cells may reach, by module and name.
+        hidden: Names in the namespace that belong to the shell.
+        limit: The most bytes of tensors and arrays in one copy; None for no limit.
 
     Attributes:
         namespace: As given.
         original: The original values, by name.
-        found: The values that the next run gets copies of, as ``captured`` returns them.
+        found: The values that ``begin`` copies.
         copied: The names whose values were copied.
-        shared: What could not be copied, by access path, and why.
+        shared: The reasons why objects could not be copied, by access path.
         limit: As given.
-        cut: Tensors that were last copied without the autograd graph behind them.
+        cut: Access paths of tensors that were last copied without their autograd graph.
         brought: Sources that the cell's own run imported, known once it has ended.
         moved: Names that the cells changed, known after ``settle``.
     """
@@ -72,9 +72,9 @@ class Engine:
         """Return an engine for code.
 
         Args:
-            namespace: The user's.
-            reached: What the code reads and writes.
-            hidden: Names of the shell's own.
+            namespace: The user's namespace.
+            reached: The names that the code reads and writes.
+            hidden: Names in the namespace that belong to the shell.
         """
         places = [place for place in reached.names.values() if place[0]]
         return cls(namespace, reachable(namespace, reached, hidden), places, hidden=hidden)
@@ -83,7 +83,13 @@ class Engine:
     def of_runs(
         cls, namespace: MutableMapping[str, Any], runs: Iterable[Run], hidden: frozenset[str]
     ) -> Engine:
-        """Return an engine for the cells of runs, which copies only what they change."""
+        """Return an engine for the cells of runs. It copies only values that they change.
+
+        Args:
+            namespace: The user's namespace.
+            runs: The recorded runs.
+            hidden: Names in the namespace that belong to the shell.
+        """
         names, written = set[str](), set[str]()
         for run in runs:
             reads = run.reads.items()
@@ -95,14 +101,15 @@ class Engine:
     # -- begin -------------------------------------------------------------------------------------
 
     def freeze(self) -> None:
-        """Copy what the cell finds now, because its own run is about to change it."""
+        """Copy the values that the cell finds, before its own run can change them."""
         self.found = self._copy(self.found)
 
     def begin(self, instead: Mapping[int, type] | None = None) -> None:
-        """Put a fresh copy of what the cells may reach in place, and restore the process.
+        """Bind names to new copies of ``found``, and restore the process.
 
         Args:
-            instead: By the identity of a class, the class that replaces it in copies.
+            instead: Classes that replace other classes in copies, by the ``id`` of the replaced
+                class.
         """
         copies = self._copy(self.found, instead)
         _rebind(self.namespace, self.original | copies.names)
@@ -110,14 +117,14 @@ class Engine:
         self._process.put_back()
 
     def put(self, found: CapturedState, instead: Mapping[int, type] | None = None) -> None:
-        """Put copies of further values in place, after ``begin``."""
+        """Bind names to copies of further values. Call it after ``begin``."""
         copies, copier = found.copy(self.limit, instead)
         self.shared |= copier.shared
         self.namespace.update(copies.names)
         copies.hold()
 
     def bind(self, values: Mapping[str, Any]) -> None:
-        """Bind names, and attributes of modules, to values, after ``begin``."""
+        """Set variables, and attributes of modules, to values. Call it after ``begin``."""
         for name, value in values.items():
             place = place_of(name) if "." in name else None
             if place is None:
@@ -127,7 +134,7 @@ class Engine:
 
     @contextmanager
     def without(self, names: Iterable[str]) -> Iterator[None]:
-        """Remove names that a run did not find; restore those that it did not set."""
+        """Remove names inside the context; then restore those that were not set in it."""
         taken = {name: self.namespace.pop(name) for name in names if name in self.namespace}
         try:
             yield
@@ -138,7 +145,7 @@ class Engine:
     def _copy(
         self, found: CapturedState, instead: Mapping[int, type] | None = None
     ) -> CapturedState:
-        """Copy values, and related names: a model with its optimizer."""
+        """Copy values, and other variables that refer to them: a model's optimizer."""
         copies, copier = found.copy(self.limit, instead)
         copies.names |= {
             name: copier.named(name, value)
@@ -153,13 +160,13 @@ class Engine:
     # -- capture -----------------------------------------------------------------------------------
 
     def captured(self) -> CapturedState:
-        """Return the variables that replace the originals, and new ones."""
+        """Return the values of variables that are new or replace an original."""
         names = named(self.namespace).items()
         ours = [name for name, value in names if self.replaces(name, value)]
         return CapturedState.find(self.namespace, ours, self._places)
 
     def replaces(self, name: str, value: object) -> bool:
-        """Return whether a value differs from the original object of a name."""
+        """Return whether a value is another object than the name's original."""
         return name not in self.original or self.original[name] is not value
 
     def users(self) -> dict[str, Any]:
@@ -168,20 +175,20 @@ class Engine:
         return {name: value for name, value in names if is_users(name, self._hidden)}
 
     def is_new(self, name: str) -> bool:
-        """Return whether a run created, rebound, or may have changed a name."""
+        """Return whether a run created or rebound a variable, or may have changed it."""
         return name in self.copied or self.replaces(name, self.namespace[name])
 
     def generators(self) -> list[FoundGenerator]:
-        """Return the generators in the user's variables now."""
+        """Return the generators that the user's variables contain now."""
         names = named(self.namespace).items()
         return find_generators({name: value for name, value in names if name not in self._hidden})
 
     # -- leave -------------------------------------------------------------------------------------
 
     def keep(self) -> None:
-        """Record how the cell's own run left everything, for ``leave``.
+        """Record the state after the cell's own run, which ``leave`` restores.
 
-        Sources that it imported start further runs in the state in which it left them.
+        Sources that the run imported start further runs in the state in which it left them.
         """
         self._keep(Process.now())
         found, left = self._process.sources, self._after.sources
@@ -195,9 +202,10 @@ class Engine:
         self._generators = [(each, each.read()) for each in self.generators()]
 
     def settle(self) -> None:
-        """Keep new values until ``leave``, which undoes only what the cells changed.
+        """Accept the new values, until ``leave`` undoes what the cells changed.
 
-        The original values of the other names are no longer kept alive.
+        The user may run other cells before that. ``leave`` restores only names that the cells
+        changed, so the original values of other names are released.
         """
         now, before = named(self.namespace), self._names
         names = now.keys() | before.keys()
@@ -207,10 +215,10 @@ class Engine:
         self.found, self.original = CapturedState(), {}
 
     def leave(self) -> list[str]:
-        """Restore everything to before, or to the end of the cell's own run.
+        """Restore the state before the cells ran, or after the cell's own run.
 
         Returns:
-            The names of what could not be restored.
+            The names of variables, attributes, sources and settings that could not be restored.
         """
         with held_interrupts():
             # an error in one part is raised after the others are restored
@@ -234,7 +242,7 @@ class Engine:
         return {name: value for name, value in others if name not in self.moved} | self._names
 
     def _bind_again(self) -> None:
-        """Bind names as they were, in the same order unless others were set since."""
+        """Bind names to the values to restore, in the original order if none was added."""
         wanted = self._wanted()
         _rebind(self.namespace, wanted)
         if self.moved is None and [*named(self.namespace)] != [*wanted]:
@@ -243,12 +251,12 @@ class Engine:
 
 
 def named(namespace: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return the values of names, without keys of ``globals()`` that are not names."""
+    """Return the variables of a namespace, without keys that are not strings."""
     return {name: value for name, value in list(namespace.items()) if type(name) is str}
 
 
 def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Rebind names in the same dictionary, because functions refer to it."""
+    """Rebind the names of a namespace, in the same dictionary: functions refer to it."""
     for name in named(namespace).keys() - wanted.keys():
         del namespace[name]
     for name, value in wanted.items():
@@ -259,9 +267,9 @@ def _rebind(namespace: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> N
 def reachable(
     namespace: Mapping[str, Any], reached: Dependencies, hidden: frozenset[str]
 ) -> list[str]:
-    """Return the names whose values a cell may reach; all of the user's if unknown.
+    """Return the names whose values a cell may reach; all variables if unknown.
 
-    Names that it only sets are left out, because it does not touch their values.
+    Names that the cell only assigns are left out, since it does not use their old values.
     """
     if not reached.complete:
         return [name for name in named(namespace) if is_users(name, hidden)]
@@ -269,17 +277,17 @@ def reachable(
 
 
 def is_users(name: str, hidden: frozenset[str]) -> bool:
-    """Return whether a name of the namespace is the user's, not the shell's."""
+    """Return whether a name in the namespace belongs to the user, not to the shell."""
     return not name.startswith("_") and name not in hidden and name not in ("In", "Out")
 
 
 # --------------------------------------------------------------------------------------------------
-# A function that is called like a cell: by name, where it looks names up
+# A function that is run like a cell, by a name in its globals
 
-# The name, which is removed after the last call.
+# The name. It is removed after the last call.
 NAME = "_function_that_is_called"
 
-# Names that IPython adds to a namespace; copying one would copy the whole shell.
+# Names that IPython adds to a namespace. A copy of one of them would be a copy of the whole shell.
 SHELLS = frozenset({"exit", "get_ipython", "open", "quit"})
 
 
@@ -288,7 +296,7 @@ def called_by_name(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
     """Bind ``NAME`` to a function in its globals, so that its closure is copied too.
 
     Yields:
-        These globals; those of ``__main__`` for a callable without globals.
+        The globals of the function; if it has none, the globals of ``__main__``.
     """
     names: dict[str, Any] = getattr(function, "__globals__", None) or vars(sys.modules["__main__"])
     names[NAME] = function

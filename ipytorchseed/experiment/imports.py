@@ -1,4 +1,4 @@
-"""Finds and imports what code reaches, so that its sources can be restored."""
+"""Imports the modules that code uses, so that their sources can be restored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.rng.table import check_folder, libraries
 
-# Seconds to find what code reads now.
+# Seconds for finding what code reads.
 IN_DEPENDENCIES = 1.0
 
 
@@ -26,14 +26,16 @@ def find_reached(
     hidden: Collection[str],
     sources: Collection[str] = (),
 ) -> Dependencies:
-    """Import what code imports, and return what it reads and writes, also indirectly.
+    """Import the modules of code, and return the names that it reads and writes.
+
+    Names that the code reaches through functions are included.
 
     Args:
         source: The code.
         transform: Turns a cell's text into Python, as the shell does.
-        namespace: The user's.
-        hidden: Names of the shell's own.
-        sources: Packages whose sources of random numbers are imported as well.
+        namespace: The user's namespace.
+        hidden: Names in the namespace that belong to the shell.
+        sources: Packages whose random sources are imported too.
     """
     import_ahead(source, transform)
     effects = effects_of_cell(source, transform)
@@ -45,7 +47,7 @@ def find_reached(
 def import_ahead(source: str, transform: Callable[[str], str]) -> None:
     """Import the modules that a cell's import statements name, in order.
 
-    Imported modules are left alone, and a failing import is left to the cell.
+    Modules that are already imported are skipped. Errors are ignored: the cell will raise them.
 
     Args:
         source: The cell's text.
@@ -59,7 +61,7 @@ def import_ahead(source: str, transform: Callable[[str], str]) -> None:
 
 
 def import_sources(packages: Collection[str]) -> None:
-    """Import the sources of some packages, or of those imported already.
+    """Import the random sources of the given packages, and of all imported packages.
 
     numpy, for example, loads ``numpy.random`` only on first use.
     """
@@ -70,7 +72,7 @@ def import_sources(packages: Collection[str]) -> None:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield modules, and names that may be modules inside them, in order."""
+    """Yield modules in import order, each with a name that may be a submodule, or ""."""
     nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Copies the memory of tensors and arrays once: views of one memory stay views."""
+"""Copies the memory of tensors and arrays. Views of one memory stay views."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from ipytorchseed.fingerprint.memory import (
 )
 from ipytorchseed.fingerprint.native import native, reads_natively
 
-_MOST = 4096  # objects visited to find the memory behind one
+_MOST = 4096  # objects visited to find the memory that a value refers to
 
 
-# The device of a memory, and its address.
+# A device, and an address in its memory.
 Place = tuple[str, int]
 
 
 class Block(Struct, eq=False):
-    """A copied memory.
+    """A copied block of memory.
 
     Attributes:
         size: The size in bytes.
-        owner: The owner of the original; kept alive, so that no address is reused.
-        storage: The copy as torch's storage, if a tensor was copied first.
-        array: The copy as an array of bytes, if an array was.
+        owner: The owner of the original memory, kept alive so that its address is not reused.
+        storage: The copy as a torch storage, if the block was copied for a tensor.
+        array: The copy as an array of bytes, if the block was copied for an array.
     """
 
     size: int
@@ -47,7 +47,7 @@ class Block(Struct, eq=False):
     array: Any = None
 
     def data(self) -> Any:
-        """Return the copy as an array of bytes; torch cannot resize its memory after that."""
+        """Return the copy as an array of bytes. Afterwards, torch cannot resize it."""
         if self.array is None:
             torch = sys.modules["torch"]
             seen = torch.empty(0, dtype=torch.uint8, device="cpu").set_(self.storage)
@@ -56,11 +56,12 @@ class Block(Struct, eq=False):
 
 
 class Memories:
-    """Copies of memory, by device and by the address of the original.
+    """Copies of memory blocks, by device and by the address of the original.
 
     Args:
-        limit: The most bytes to copy, all of them on the CPU; None for any, on any device.
-        reached: Called with the copied memory of each tensor and array.
+        limit: The most bytes to copy. With a limit, only memory on the CPU is copied. None for no
+            limit and any device.
+        reached: Called with the copied block of each tensor and array.
     """
 
     def __init__(self, limit: int | None, reached: Callable[[Block], None]) -> None:
@@ -71,7 +72,7 @@ class Memories:
         self._copied = 0
 
     def tensor(self, value: Any) -> Any:
-        """Copy a tensor as a leaf; None if it has no plain memory."""
+        """Return a copy of a tensor as a leaf, or None if it has no plain memory."""
         torch = sys.modules["torch"]
         storage = value.untyped_storage() if is_plain(value) else None
         if storage is None or value.device.type == "meta" or storage.data_ptr() == 0:
@@ -122,7 +123,12 @@ class Memories:
         return made
 
     def _find(self, place: Place, size: int) -> tuple[Block | None, int]:
-        """Return the copied memory that contains a range, if any, and the offset in it."""
+        """Return the copied block that contains a memory range, and the offset in it.
+
+        Args:
+            place: The device, and the first address of the range.
+            size: The length of the range, in bytes.
+        """
         index = bisect_right(self._places, place) - 1
         if index >= 0:
             (device, begin), ahead = self._places[index], place[1] - self._places[index][1]
@@ -141,7 +147,7 @@ class Memories:
         """Count bytes before they are copied.
 
         Raises:
-            UnreadableError: More than the limit, or not on the CPU.
+            UnreadableError: With a limit, the bytes exceed it or are not on the CPU.
         """
         self._copied += size
         if self._limit is not None and device != "cpu":
@@ -154,7 +160,7 @@ def _clone(storage: Any) -> Any:
     """Copy a storage to new memory.
 
     Raises:
-        UnreadableError: its memory was released.
+        UnreadableError: The memory of the storage was released.
     """
     if storage.device.type == "cpu" and not owns_storage(storage):
         import numpy as np
@@ -164,10 +170,10 @@ def _clone(storage: Any) -> Any:
 
 
 def make_sure(value: object) -> None:
-    """Check that the memory of a value is readable, before a library reads it.
+    """Check that a library can read the memory of a value.
 
     Raises:
-        UnreadableError: some of it was released.
+        UnreadableError: Some of the memory was released.
     """
     waiting: list[object] = [value]
     seen: set[int] = set()
@@ -189,7 +195,7 @@ _CODE = (type, types.ModuleType, types.FunctionType)
 
 
 def _is_gone(value: Any) -> bool:
-    """Return whether a tensor's memory was released, as by ``resize_(0)``."""
+    """Return whether a tensor's memory was released, for example by ``resize_(0)``."""
     if not reads_natively(type(value)) or value.device.type == "meta":
         return False
     at = native()
@@ -199,7 +205,10 @@ def _is_gone(value: Any) -> bool:
 
 
 def _is_in_foreign_memory(value: Any) -> bool:
-    """Return whether a value is in foreign memory, which may be unmapped."""
+    """Return whether a value may use memory that it does not own.
+
+    Such memory may be unmapped.
+    """
     kind = type(value)
     numpy: Any = sys.modules.get("numpy")
     torch: Any = sys.modules.get("torch")

@@ -1,4 +1,7 @@
-"""Copies of what two runs found, mixed: the later state with earlier parts."""
+"""Builds the states that experiments start from, out of copies.
+
+Each is the state that the later run found, with some values that the earlier run found.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,10 @@ from ipytorchseed.why.value_changes import how_far
 
 
 class Mixture:
-    """Copies of what two runs found, mixed as a trial requires.
+    """Copies of the values that two runs found, combined as a trial requires.
 
     Attributes:
-        trials: What can be restored.
+        trials: The differences that can be restored.
     """
 
     def __init__(self) -> None:
@@ -51,9 +54,13 @@ class Mixture:
         return self._engine
 
     def _begin(self, earlier: CapturedState | None = None) -> None:
-        """Put copies in place, with some of what the earlier run found.
+        """Bind names to copies of the later state, with some values of the earlier run.
 
-        Objects get the class that is restored, or that stays, not the one they came with.
+        If a class differs between the runs, all copied objects get the class that the trial
+        requires, whichever run they are from.
+
+        Args:
+            earlier: The values of the earlier run to restore.
 
         Raises:
             ReplayError: A value cannot be copied.
@@ -71,10 +78,13 @@ class Mixture:
         self._check_copied(self.engine.shared)
 
     def _check_copied(self, shared: Mapping[str, str]) -> None:
-        """Leave out variables that cannot be copied, as the cell may not need them.
+        """Unbind variables that cannot be copied: the cell may not need them.
+
+        Args:
+            shared: The reasons why objects cannot be copied, by access path.
 
         Raises:
-            ReplayError: A suspect, or part of a variable, cannot be copied.
+            ReplayError: A suspect, or a part of a variable, cannot be copied.
         """
         suspects = merged(self.trials).values
         for path, reason in shared.items():
@@ -84,7 +94,10 @@ class Mixture:
             self._left_out.setdefault(path)
 
     def parts(self, name: str, path: Path = ()) -> list[Path]:
-        """Return the differing parts of a variable; none if it cannot be divided."""
+        """Return the paths of the differing parts of a variable, or of one of its parts.
+
+        Empty if it cannot be divided into parts.
+        """
         if not path and self._is_class(name):
             held = (each.name for each in self._found_earlier.others)
             own = [each for each in held if each.startswith(f"{name}.")]
@@ -99,7 +112,13 @@ class Mixture:
         return [(*path, key) for key in differing(now, then)]
 
     def are_all(self, name: str, path: Path, parts: Sequence[Path]) -> bool:
-        """Return whether restoring some parts surely restores all of their container."""
+        """Return whether restoring parts certainly restores their whole container.
+
+        Args:
+            name: The variable.
+            path: The path of the container in the variable.
+            parts: The paths of the parts.
+        """
         place, inner = self._place(name, path)
         if self._is_class(place):  # a class may have been mutated between the runs
             return False
@@ -109,7 +128,7 @@ class Mixture:
         return is_same(made, then)
 
     def describe(self, name: str, path: Path) -> Part:
-        """Return a part in words."""
+        """Return a part with its path as code and a description of its change."""
         place, inner = self._place(name, path)
         now, then, text = find_part(*self._found(place), inner)
         return Part(f"{place}{text}", how_far(look(then), look(now)))
@@ -118,11 +137,14 @@ class Mixture:
         return issubclass(type(self._found_earlier.get(name)), type)
 
     def _place(self, name: str, path: Path) -> tuple[str, Path]:
-        """Return the captured name of a part, as for attributes of classes, and its path."""
+        """Return the captured name that contains a part, and the remaining path.
+
+        An attribute of a class is captured under its dotted name.
+        """
         return (f"{name}.{path[0]}", path[1:]) if path and self._is_class(name) else (name, path)
 
     def _found(self, name: str) -> tuple[Any, Any]:
-        """Return what the later and the earlier run found in a copied variable."""
+        """Return the values of a variable that the later and the earlier run found."""
         return self.engine.found.get(name, MISSING), self._found_earlier.get(name, MISSING)
 
     def _now(self, name: str) -> Any:
@@ -130,7 +152,7 @@ class Mixture:
         return self.engine.namespace.get(name, others.get(name, MISSING))
 
     def _put_back(self, trial: Trial) -> None:
-        """Put copies in place, and restore the parts of a trial.
+        """Bind names to copies of the later state, and restore the parts of a trial.
 
         Raises:
             ReplayError: A value cannot be copied.
@@ -154,7 +176,7 @@ class Mixture:
             changed = False
             for name in group:
                 paths, (now, then) = wanted.get(name, set()), self._found(name)
-                if changed and () not in paths:  # its share of the common parts stays
+                if changed and () not in paths:  # undo changes of parts that it shares
                     self._put(name, now, {()}, copier)
                 if paths:
                     self._put(name, then, paths, copier)
@@ -172,7 +194,7 @@ class Mixture:
                 each.put(made)
 
     def _part_of_earlier(self, trial: Trial) -> CapturedState:
-        """Return what the earlier run found in the variables of a trial."""
+        """Return the values that the earlier run found in the variables of a trial."""
         found = self._found_earlier
         names = {name: found.names[name] for name in trial.values if name in found.names}
         classes = {*map(id, names.values())}
@@ -182,9 +204,10 @@ class Mixture:
         return CapturedState(names, others)
 
     def _separate(self, names: frozenset[str]) -> bool:
-        """Restore variables in place, each by its own parts, if that makes all complete.
+        """Return whether variables that share objects can be restored one at a time.
 
-        If one contains or overlaps the other, common parts belong to the smaller one.
+        If two variables share parts, these parts are restored with the smaller variable. The
+        order of restoring is added to ``_groups``.
         """
         found = {name: self._found(name) for name in names}
         sizes = {}
@@ -199,6 +222,6 @@ class Mixture:
         for name in names:
             if differing(*found[name]) or has_same_form(*found[name]):
                 self._put_back(Trial(values=frozenset({name})))
-                if is_same(self._now(name), found[name][0]):  # another name of the same object
+                if is_same(self._now(name), found[name][0]):  # both names are of one object
                     return False
         return True

@@ -1,4 +1,4 @@
-"""The parts of values: listed, compared, and restored in place."""
+"""Divides values into parts, compares the parts, and restores them in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ipytorchseed.fingerprint.optimizers import write_optimizer
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.introspection.anatomy import anatomy, find_member, full_name
 
-# Keys of parts, from the outermost to the innermost.
+# The path of a part in a value: its keys, from the outermost to the innermost.
 Path = tuple[Hashable, ...]
 
 # The value of a missing part.
@@ -31,21 +31,22 @@ _MOST = 4096
 # The most objects of two values that are paired.
 _PAIRS = 1000
 
-# The most levels of values that are divided.
+# The most levels to which a value is divided.
 _DEEPEST = 100
 
 
 class Kind(Struct, frozen=True):
-    """How the values of a kind are divided.
+    """The functions that divide values of a kind into parts.
 
     Attributes:
-        divide: Returns the parts by key.
-        put: Sets a part, or removes it if ``MISSING``; returns the value, or a
-            new one if it cannot be changed.
-        written: A key as code after the value.
+        divide: Returns the parts of a value by key.
+        put: Sets a part of a value, or removes it if the part is ``MISSING``. Returns the value,
+            or a new value if the old one is immutable.
+        written: The format of a key as code: ``[{!r}]``.
         fits: Returns whether the parts of two values of one class correspond.
-        fixed: Whether they correspond only if both values have the same keys.
-        refers: Whether values also refer to objects that they do not own, and change with them.
+        fixed: Whether parts correspond only if both values have the same keys.
+        refers: Whether values refer to objects that they do not own, as an optimizer refers to
+            parameters.
     """
 
     divide: Callable[[Any], dict[Any, Any]]
@@ -61,7 +62,7 @@ class Kind(Struct, frozen=True):
 
 
 def look(value: object) -> Fingerprint | None:
-    """Return the digest of a value, read whole; None if it is ``MISSING``."""
+    """Return the fingerprint of a whole value; None if it is ``MISSING``."""
     return None if value is MISSING else fingerprint(value, budget=Budget(float("inf")))
 
 
@@ -74,7 +75,7 @@ def is_same(now: object, then: object) -> bool:
 
 
 def kind_of(now: Any, then: Any) -> Kind | None:
-    """Return how both values are divided; None if they are not alike."""
+    """Return the kind of two values; None if their parts do not correspond."""
     kinds = type(now), type(then)
     if (
         now is then
@@ -94,7 +95,7 @@ def kind_of(now: Any, then: Any) -> Kind | None:
 
 
 def differing(now: object, then: object) -> list[Any]:
-    """Return the keys of the differing parts of two values; none if not divisible."""
+    """Return the keys of the differing parts of two values; empty if not divisible."""
     kind = kind_of(now, then)
     if kind is None:
         return []
@@ -104,7 +105,7 @@ def differing(now: object, then: object) -> list[Any]:
 
 
 def find_part(now: Any, then: Any, path: Path) -> tuple[Any, Any, str]:
-    """Return a part of two values, and the code after their name that reaches it."""
+    """Return the part at a path in two values, and the path as code: ``.lr``."""
     text = ""
     for key in path:
         kind = kind_of(now, then)
@@ -115,7 +116,13 @@ def find_part(now: Any, then: Any, path: Path) -> tuple[Any, Any, str]:
 
 
 def pairs(now: Any, then: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
-    """Yield each object that is mutated in place with the one it corresponds to."""
+    """Yield the corresponding objects in two values, as far as they can be mutated.
+
+    Args:
+        now: The value whose objects can be mutated in place.
+        then: The other value.
+        seen: The ids of objects in ``now`` that were yielded. It is extended.
+    """
     waiting = [(now, then)]
     while waiting and len(seen) < _PAIRS:
         now, then = waiting.pop()
@@ -141,12 +148,12 @@ def put_back(
     Args:
         now: The value.
         then: The earlier value, which is not changed.
-        paths: Which parts; the empty path is the whole value.
-        copy: Copies what is restored.
-        within: The identities of the values around it.
+        paths: The paths of the parts; the empty path is the whole value.
+        copy: Copies a part of the earlier value.
+        within: The ids of the values that contain this value.
 
     Returns:
-        The value, or a new one if it cannot be changed.
+        The value, or a new value if the old one is immutable.
     """
     if id(now) in within:
         return now
@@ -171,7 +178,10 @@ def put_back(
 
 
 def has_same_form(now: Any, then: Any) -> bool:
-    """Return whether an array's or tensor's numbers can be overwritten by another's."""
+    """Return whether ``now``'s numbers can be overwritten with those of ``then``.
+
+    Both must be arrays, or both tensors, of the same shape and type.
+    """
     if now is then or type(now) is not type(then):
         return False
     numpy: Any = sys.modules.get("numpy")
@@ -260,7 +270,7 @@ def _put_in_module(value: Any, key: str, part: Any) -> Any:
 
 
 def _parts_of_optimizer(value: Any) -> dict[str, Any]:
-    """Divide an optimizer; its ``state_dict`` has numbers instead of parameters."""
+    """Divide an optimizer into its attributes and the items of its ``state_dict``."""
     return {**_attributes(value), "step": None, **value.state_dict()}
 
 
@@ -289,7 +299,7 @@ def _put_in_row(value: Any, row: int, part: Any) -> Any:
 
 _OBJECT = Kind(_attributes, _put_attribute, ".{}")
 _ITEMS = Kind(_numbered, _put_item, fixed=True)
-# By the writer of its digest, how a value is divided.
+# The kinds, by the function that writes the digest of their values.
 _KINDS = {
     write_dict: Kind(_items, _put_item),
     writer_of(list): _ITEMS,

@@ -1,4 +1,4 @@
-"""The policy for automatic experiments: short, without effects outside the kernel."""
+"""Decides which experiments run automatically: short ones without outside effects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEADLINE = 2.5
 BYTES = 256 << 20
 
 
-# The most suspects that are counted.
+# The most suspects that ``count_fitting`` returns, plus one.
 _MANY = 100
 
 _LEFT = {THREAD: "leaves a thread running", WIDGET: "opens a widget"}
@@ -32,8 +32,8 @@ def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
     """Return how many suspects can be tested in time.
 
     Args:
-        runs: The two runs.
-        plan: The cells that would run again; the last one runs in each experiment.
+        runs: The two compared runs.
+        plan: The cells that would run again. The last cell runs in each experiment.
     """
     left = SECONDS - sum(step.run.seconds_again for step in plan.steps[:-1])
     longest = _seconds(runs)
@@ -42,11 +42,11 @@ def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
 
 
 def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: str) -> str:
-    """Return why causes are not tested automatically; empty if they may be.
+    """Return why causes are not tested automatically; "" if they may be tested.
 
     Args:
-        runs: The two runs.
-        plan: The cells that would run again; the last one runs in each experiment.
+        runs: The two compared runs.
+        plan: The cells that would run again. The last cell runs in each experiment.
         experiments: The most experiments.
         kernel: The current kernel. Cells of earlier kernels do not run automatically.
     """
@@ -69,5 +69,5 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
 
 
 def _seconds(runs: Sequence[Run]) -> float:
-    """Return the seconds that the slower of the runs takes again."""
+    """Return the seconds that the slower run takes when it runs again."""
     return max(run.seconds_again for run in runs)

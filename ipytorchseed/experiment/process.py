@@ -1,4 +1,4 @@
-"""The state of the process: captured, restored and verified."""
+"""Captures, restores and compares the state of the process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ipytorchseed.rng.torch_random import has_torch
 def working_folder() -> str:
     """Return the working folder; empty if it was removed."""
     try:
-        return os.getcwd()  # noqa: PTH109 -- what `chdir` takes back
+        return os.getcwd()  # noqa: PTH109 -- a string, like recorded folders
     except OSError:
         return ""
 
@@ -29,12 +29,12 @@ class Process(Struct):
     """The state of the whole process.
 
     Attributes:
-        sources: Every source's state.
-        flags: Every flag.
-        variables: The environment.
+        sources: The state of every source.
+        flags: The value of every flag; None without torch.
+        variables: The environment variables.
         folder: The working folder; empty if it was removed.
-        libraries: Settings of libraries, as recorded.
-        restore_libraries: Restores them, objects included.
+        libraries: The settings of libraries, as JSON values.
+        restore_libraries: Restores these settings, including objects that JSON cannot contain.
     """
 
     sources: Snapshot
@@ -57,8 +57,8 @@ class Process(Struct):
         )
 
     def put_back(self) -> None:
-        """Restore all of it; an error in one part is raised after the others are restored."""
-        with ExitStack() as parts:  # in reverse: others depend on the environment
+        """Restore the state. An error in one part is raised after the other parts."""
+        with ExitStack() as parts:  # runs in reverse: the environment first
             parts.callback(restore, self.sources)
             if self.flags is not None:
                 parts.callback(restore_flags, self.flags)
@@ -67,7 +67,7 @@ class Process(Struct):
             parts.callback(self._set_environment)
 
     def moved(self) -> list[str]:
-        """Return what differs: sources, flags, environment variables and settings."""
+        """Return the names of sources, flags, variables and settings that differ now."""
         pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = [
             (self.sources.states, snapshot().states),
             (self.variables, os.environ),
@@ -80,7 +80,7 @@ class Process(Struct):
         return ["working folder" if name == "folder" else name for name in [*found, *new]]
 
     def _enter_folder(self) -> None:
-        with suppress(OSError):  # the folder was removed, now or then
+        with suppress(OSError):  # the folder was removed
             os.chdir(self.folder)
 
     def _set_environment(self) -> None:
@@ -95,11 +95,11 @@ MOST = 3
 
 
 def say_restored(whole: str, stays: list[str]) -> str:
-    """Report that everything is restored, or what is not.
+    """Return a clause that says that everything is restored, or what is not.
 
     Args:
-        whole: What is restored, with its verb: ``everything is``.
-        stays: What was found not to be as before.
+        whole: The beginning of the clause: ``everything is``.
+        stays: The names of what could not be restored.
     """
     if not stays:
         return f"{whole} as before"

@@ -1,4 +1,4 @@
-"""Copies of what two runs of a cell found, from which experiments start."""
+"""Prepares experiments: recreates the states that two runs of a cell found."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
 from ipytorchseed.why.unknown import may_alter, unseen
 
-# Commands that act on more than a cell.
+# Commands of this extension that affect later cells, so their cells are not run again.
 _COMMANDS = lazy_pattern(
     r"^[ \t]*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE
 )
 
 
 class Experiments(Mixture):
-    """What two runs of a cell found, and the mixtures in which the cell runs again.
+    """The states that two runs of a cell found, and the mixed states of experiments.
 
-    Nothing is changed until ``build``, and never the user's own objects: ``leave`` restores
-    everything.
+    ``build`` creates copies of both states, ``prepare`` binds names to a mixture of them, and
+    ``leave`` restores the original state. The user's own objects are never changed.
 
     Args:
-        namespace: The user's.
-        ledger: The ledger with the states.
+        namespace: The user's namespace.
+        ledger: The ledger with the states of sources.
         run: The later run.
         against: The earlier run.
-        causes: What was found in them.
+        causes: The suspects to test.
         present: The current kernel.
-        hidden: Names of the shell's own.
+        hidden: Names in the namespace that belong to the shell.
 
     Attributes:
-        trials: What can be restored.
-        extra: Other variables that differ, and sources that the earlier run drew from: restored
-            only to get the complete earlier result.
-        stays: Why a cause cannot be restored, by its index.
-        blocked: Why no experiment is possible, in a clause; or empty.
+        trials: The differences that can be restored.
+        extra: Variables that differ but are no suspects, and sources that the earlier run drew
+            from. They are restored only if the earlier result does not come back without them.
+        stays: The reasons why causes cannot be restored, by the index of the cause.
+        blocked: A clause that says why no experiment is possible; or empty.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what there is to know
@@ -109,7 +109,7 @@ class Experiments(Mixture):
 
     @property
     def plan(self) -> Plan:
-        """All cells that run again, with those of the experiments last."""
+        """All cells that run again. The cells of the experiments come last."""
         own = [Step(self._run, outside=outside_of(self._run, self._present))]
         if merged(self.trials).text:
             own.append(Step(self._against, outside=outside_of(self._against, self._present)))
@@ -117,18 +117,21 @@ class Experiments(Mixture):
         return Plan(self._run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
 
     def _plan(self, run: Run, kept: Collection[str] = ()) -> Plan:
-        """Find the way to what a run found.
+        """Plan the cells that recreate the values that a run found.
 
         Args:
             run: The run.
-            kept: Variables that it read and that are kept in memory.
+            kept: Variables that the run read and whose values are still in memory.
         """
         reads = {name: value for name, value in run.reads.items() if name not in kept}
         bare = replace(run, status="ok", files=(), reads=reads, missing=(*run.missing, *kept))
         return make_plan(bare, self._present, writes=False)
 
     def _plan_earlier(self) -> Plan:
-        """Find the way to what the earlier run found, or to as much of it as possible."""
+        """Plan the cells that recreate the values that the earlier run found.
+
+        Trials whose variables no cell recreates are removed.
+        """
         reads, later = self._against.reads, self._run.reads
         wanted = {*merged(self.trials).values}
         alike = {name for name in unseen(reads, later) if same(reads[name], later[name])}
@@ -151,7 +154,7 @@ class Experiments(Mixture):
         return plan
 
     def _is_altered_since(self, name: str) -> bool:
-        """Return whether an opaque variable may differ from what the later run found."""
+        """Return whether a run may have altered an opaque variable since the later run."""
         users, run = self._present.users(name, None), self._run
         since = [each for each in users if (each.id or 0) >= (run.id or 0)]
         return any(may_alter(each, self._present.written(each), name, run.cell) for each in since)
@@ -170,11 +173,11 @@ class Experiments(Mixture):
     def build(
         self, play: Callable[[Run, Callable[[], None]], None], limit: int | None = None
     ) -> None:
-        """Create copies of what both runs found.
+        """Create copies of the values that both runs found.
 
         Args:
-            play: Runs the cell of a run again, after calling what prepares it.
-            limit: The most bytes of tensors and arrays to copy; None for any.
+            play: Calls the given function, then runs the cell of a run again.
+            limit: The most bytes of tensors and arrays in one copy; None for no limit.
 
         Raises:
             ReplayError: A value cannot be copied.
@@ -196,16 +199,16 @@ class Experiments(Mixture):
             self.stays |= dict.fromkeys(trial.causes, "a running kernel cannot change it any more")
 
     def _make(self, plan: Plan, play: Callable[[Run, Callable[[], None]], None]) -> None:
-        """Run the cells that make what a run found."""
+        """Run the cells that recreate the values that a run found."""
         self._begin()
         for step in plan.steps[:-1]:
             play(step.run, partial(self._begin_as, step))
 
     def prepare(self, trial: Trial) -> tuple[Run, Callable[[], None]]:
-        """Put copies in place, mixed as a trial requires.
+        """Bind names to copies, mixed as a trial requires.
 
         Returns:
-            The record of the mixed run, and what to call before its cell.
+            The record of the run to make, and a function to call before its cell.
 
         Raises:
             ReplayError: A value cannot be copied.
@@ -219,7 +222,7 @@ class Experiments(Mixture):
 
     @property
     def lost(self) -> str:
-        """Return why copies may change the result; empty if nothing is known."""
+        """Return why running on copies may change the result; "" if no reason is known."""
         every = () if self._engine is None else self._engine.cut
         cut = [name for name in every if name in self._run.reads]
         left_out = [name for name in self._left_out if name in self._run.reads]
@@ -228,7 +231,10 @@ class Experiments(Mixture):
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
 
     def _copy_of(self, path: str) -> str:
-        """Return the path of a file as the earlier run read it; it may not exist."""
+        """Return the path of a copy of a file, with the content that the earlier run read.
+
+        If that run found no file, there is no file at this path.
+        """
         if self._folder is None:
             self._folder = TemporaryDirectory(prefix="its-")
         copy = Path(self._folder.name, xxh3_64_hexdigest(path.encode()), Path(path).name)
@@ -239,7 +245,7 @@ class Experiments(Mixture):
         return str(copy)
 
     def leave(self) -> list[str]:
-        """Restore everything to before ``build``; return what could not be restored."""
+        """Restore the state before ``build``; return the names of what was not restored."""
         open_instead({})
         if self._folder is not None:
             self._folder.cleanup()
@@ -249,7 +255,7 @@ class Experiments(Mixture):
         """Restore the process to the start of a run.
 
         Raises:
-            OSError: Its folder was removed.
+            OSError: The working folder of the run was removed.
         """
         if step.run.settings.get(FOLDER):
             os.chdir(step.run.settings[FOLDER])
@@ -271,7 +277,7 @@ class Experiments(Mixture):
         return all(flags.get(name, value) == value for name, value in wanted.items())
 
     def _reachable(self) -> tuple[list[str], list[tuple[str, str]]]:
-        """Return the names, and the attributes of modules, that the cells may reach."""
+        """Return the variables and the attributes of modules that the cells may reach."""
         names: set[str] = set()
         for step in self.plan.steps:
             run, effects = step.run, self._present.effects(step.run)
@@ -287,7 +293,7 @@ class Experiments(Mixture):
         return own, [*filter(None, map(place_of, own))]
 
     def _join(self, engine: Engine) -> None:
-        """Restore variables together if they share objects and cannot be separated."""
+        """Merge the trials of variables that share objects and cannot be separated."""
         shared = [
             {frozenset(pair) for pair in CapturedState(made).copy()[1].joined}
             for held in (engine.captured().names, self._found_earlier.names)
@@ -311,7 +317,7 @@ class Experiments(Mixture):
             alike = [{each & names for each in _connected(pairs)} for pairs in shared]
             groups, can = [*self._groups], not values
             if len(values) > 1 and alike[0] == alike[1]:
-                with suppress(Exception):  # may run any code
+                with suppress(Exception):  # copying may run user code
                     can = self._separate(names)
             self._groups = self._groups if can else groups
             self.trials += trials if can else [merged([*trials, Trial(values=values)])]
@@ -322,7 +328,7 @@ class Experiments(Mixture):
 
 
 def _connected(pairs: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the groups of names that share something, directly or indirectly."""
+    """Return groups of names that are connected by pairs, directly or indirectly."""
     groups: list[frozenset[str]] = []
     for pair in pairs:
         met = [each for each in groups if each & pair]

@@ -1,4 +1,4 @@
-"""Runs a cell again, on copies, from the same state; compares the outcomes."""
+"""Runs a cell again on copies, from the same state, and compares the outcomes."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Outcome(Struct, frozen=True):
     """The outcome of a run: its results, and the states of the sources after it.
 
     Attributes:
-        variables: The variables that it created or may have changed, by name.
-        outputs: What it showed.
-        sources: The final state of each source and generator, by name.
+        variables: The variables that the run created or may have changed, by name.
+        outputs: The outputs of the run.
+        sources: The digest of the final state of each source and generator, by name.
     """
 
     variables: Mapping[str, Fingerprint] = {}
@@ -49,8 +49,8 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
     """Compare the outcomes of two runs.
 
     Args:
-        before: One run.
-        after: Another.
+        before: The outcome of one run.
+        after: The outcome of another run.
     """
     found = []
     for name in dict.fromkeys([*before.variables, *after.variables]):
@@ -70,9 +70,9 @@ class Shown(Struct, frozen=True):
     """The outputs of a run.
 
     Attributes:
-        outputs: Their record, without the result and the error.
-        result: The value of its last expression, or None.
-        error: The error that ended it, or None.
+        outputs: The record of the outputs, without the result and the error.
+        result: The value of the cell's last expression, or None.
+        error: The error that ended the run, or None.
     """
 
     outputs: Outputs = Outputs()
@@ -88,16 +88,16 @@ class RepeatedCell:
     """A cell, and the state in which it started.
 
     Args:
-        namespace: The user's.
-        dependencies: What the cell reads and writes, by its code.
+        namespace: The user's namespace.
+        dependencies: The names that the cell's code reads and writes.
         run: Runs the cell's code.
-        lines: Finds the line of the cell.
-        source: Its text.
-        hidden: Names of the shell's own.
-        progress: Called with the current step.
+        lines: Finds the line of the cell that is being executed.
+        source: The text of the cell.
+        hidden: Names in the namespace that belong to the shell.
+        progress: Called with a description of each step.
 
     Attributes:
-        engine: Restores what the cell found before each further run.
+        engine: Restores the cell's initial state before each further run.
     """
 
     def __init__(  # noqa: PLR0913 -- each by name
@@ -126,7 +126,7 @@ class RepeatedCell:
         return self.look(self._run(around or nullcontext()))
 
     def look(self, shown: Shown) -> Outcome:
-        """Return the outcome of a run; an interrupt may end it."""
+        """Return the outcome of a run. An interrupt raises KeyboardInterrupt."""
         return let_through(partial(self._look, shown), once=True)
 
     def _look(self, shown: Shown) -> Outcome:
@@ -164,6 +164,6 @@ def one_line(error: BaseException) -> str:
     """Return the class of an error and the first line of its message."""
     try:
         said = str(error).partition("\n")[0][:MOST_ERROR]
-    except Exception:  # noqa: BLE001 -- the user's exception class may fail at it
+    except Exception:  # noqa: BLE001 -- the user's exception class may raise in `__str__`
         said = ""
     return without_noise(f"{type(error).__name__}: {said}" if said else type(error).__name__)

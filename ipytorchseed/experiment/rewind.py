@@ -1,4 +1,4 @@
-"""Restores the process, or sources and generators, to a recorded run."""
+"""Restores sources, generators and settings to the start or end of a recorded run."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from ipytorchseed.why.plan import Step
 
 
 class Restored(Struct, frozen=True):
-    """The sources and generators that were restored.
+    """The names of sources and generators, by whether they were restored.
 
     Attributes:
         names: Sources and generators that were restored.
-        missing: Those in the record that this kernel lacks, such as generators whose names now
-            have a different kind.
-        left: Those that the record lacks: not changed.
-        dropped: Those whose state was pruned.
+        missing: Recorded sources and generators that this kernel does not have. A generator is also
+            missing if its name now has a generator of another kind.
+        left: Sources and generators that are not in the record, and were left unchanged.
+        dropped: Sources and generators whose recorded state was pruned.
     """
 
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ def put_back(states: Mapping[str, bytes], found: Sequence[FoundGenerator]) -> Re
         found: The generators in the namespace now.
 
     Raises:
-        StateError: A state does not fit a source; nothing was changed.
+        StateError: A state does not fit a source. Nothing was changed.
     """
     import_lazy()
     torch_random.start(states)
@@ -94,11 +94,11 @@ def rewind(
         ledger: The ledger with the states.
         run: The run.
         found: The generators in the namespace now.
-        what: The run's name, for the error.
-        after: Use the states at its end.
+        what: The run's name, for the error message.
+        after: Whether to restore the end of the run.
 
     Raises:
-        StateError: All states were pruned, or one does not fit; nothing was changed.
+        StateError: All states were pruned, or one does not fit. Nothing was changed.
     """
     digests = run.after if after else run.before
     kept = ledger.states(digests.values())
@@ -116,13 +116,13 @@ def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[FoundGe
     """Restore sources, generators, settings and the working folder to a run's start.
 
     Args:
-        step: The run.
-        name: Its name, for the error.
+        step: The step with the run.
+        name: The run's name, for the error message.
         ledger: The ledger with the states.
         generators: The generators in the namespace now.
 
     Raises:
-        StateError: The states were pruned, or one does not fit; nothing changed.
+        StateError: The states were pruned, or one does not fit. No state was changed.
     """
     import_sources(step.run.packages)
     _put_environment_back(step.run)
@@ -134,7 +134,10 @@ def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[FoundGe
 
 
 def _put_flags_back(settings: Mapping[str, Any]) -> None:
-    """Set the flags as a run found them; those that can no longer be set stay."""
+    """Set torch's flags to their values at the start of a run.
+
+    Flags that can no longer be changed in this process are left unchanged.
+    """
     if torch_random.has_torch():
         now = read_flags()
         then = {
@@ -148,7 +151,7 @@ def _put_flags_back(settings: Mapping[str, Any]) -> None:
 
 def _put_environment_back(run: Run) -> None:
     """Set the environment variables that a cell may read to their values at its run."""
-    begun = {flag.name for flag in FLAGS}  # read by libraries at their start
+    begun = {flag.name for flag in FLAGS}  # libraries read these only when they start
     words = {*re.findall(r"\w+", run.source)}
     named = {name for name in os.environ if name in words and name.isupper()}
     then = {**CHANGED, **run.settings}

@@ -1,4 +1,4 @@
-"""The search for causes by experiments: which restored differences matter."""
+"""Searches for the causes of a changed result by experiments."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from ipytorchseed.why.experiments import (
 from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
 from ipytorchseed.why.words import listed
 
-# The most suspects that are tested one by one; the others are restored together.
+# The most trials. If there are more suspects, the least likely ones are restored together.
 _MOST = 6
 
-# Runs of the cell after which no smaller parts are searched for.
+# After this many runs of the cell, the search for smaller parts ends.
 _RUNS = 12
 
-# The most differing parts for a search among them; and how many are named in an answer.
+# The most differing parts that are searched, and the most that an answer names.
 _PARTS, _NAMED = 64, 3
 
-# Characters of a change that fit into a sentence.
+# The most characters of a change that is written in a sentence.
 _SHORT = 32
 
 
@@ -46,10 +46,10 @@ class Search:
 
     Args:
         said: The explanation whose suspects are tested.
-        experiments: The built experiments.
-        run: Runs the cell of a record, after calling what prepares it; returns its outcome.
+        experiments: The experiments, after ``build``.
+        run: Calls the given function, then runs the cell of a record. Returns the new run.
         tell: Called before each run with its number, the most runs, and its purpose.
-        until: The deadline for runs that search for smaller parts, by ``time.monotonic``.
+        until: The deadline for the search for smaller parts, by ``time.monotonic``.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class Search:
         self._runs: dict[Trial, Run] = {}
 
     def find(self) -> dict[int, Finding]:
-        """Run the experiments; return what they show about each cause, by its index.
+        """Run the experiments; return the finding about each suspect, by its index.
 
-        If there is no cause, what they show about the cell is at index 0.
+        If there is no suspect, the finding about the cell is at index 0.
 
         Raises:
             IPyTorchSeedError: The experiments are not possible, for example because a value cannot
@@ -110,7 +110,7 @@ class Search:
         return merged(trials[label] for label in labels)
 
     def _result_with(self, labels: frozenset[str]) -> Result:
-        """Return whose result the cell gives with some suspects restored."""
+        """Return which run's result the cell gives with some suspects restored."""
         return self._result(self._together(labels), labels)
 
     def _result(self, trial: Trial, restored: Iterable[str]) -> Result:
@@ -120,7 +120,7 @@ class Search:
         return compare(said.run, earlier, made, self._compared, self._passed_over)
 
     def _made(self, trial: Trial, what: str = "as it was …") -> Run:
-        """Return the outcome of an experiment; each runs once."""
+        """Return the run of an experiment. Each experiment runs once."""
         if trial not in self._runs:
             self._tell(len(self._runs) + 1, self._most, what)
             began = time.monotonic()
@@ -129,7 +129,10 @@ class Search:
         return self._runs[trial]
 
     def _doubted(self, label: str, finding: Finding) -> Finding:
-        """Return the finding, unless restoring an innocent suspect changes something else."""
+        """Return the finding; "not proved" if a suspect without effect changes something.
+
+        Restoring such a suspect gave the same compared result, but another recorded change differs.
+        """
         trial = self._trials[label]
         if finding.level != NO_EFFECT or trial not in self._runs:
             return finding
@@ -140,7 +143,7 @@ class Search:
         return Finding(how=f"{UNPROVED}: restoring it changes {what}") if also else finding
 
     def _narrowed(self, label: str, found: Mapping[str, Finding]) -> Finding:
-        """Return the finding for a suspect, with the parts that suffice if it was proved."""
+        """Return the finding for a suspect. If proved, add the parts that suffice."""
         finding, trial = found[label], self._trials[label]
         name, *others = trial.values or [""]
         if (
@@ -160,7 +163,15 @@ class Search:
         return finding
 
     def _find_parts(self, name: str, rest: Trial) -> Sequence[Path]:
-        """Find parts of a variable that give the earlier result; none if only all do."""
+        """Find parts of a variable that suffice for the earlier result.
+
+        Args:
+            name: The variable.
+            rest: What else is restored.
+
+        Returns:
+            The paths of the parts; empty if naming parts says no more than naming the variable.
+        """
 
         def gives(paths: Sequence[Path]) -> bool:
             trial = rest | Trial(parts=frozenset((name, path) for path in paths))
@@ -169,7 +180,7 @@ class Search:
             return self._result(trial, [f"parts of {name}"]) is Result.EARLIER
 
         def is_worth(every: Sequence[Path]) -> bool:
-            """Return whether to list all differing parts; else their container is named."""
+            """Return whether to name all differing parts instead of their container."""
             details = [self._experiments.describe(name, each).detail for each in every]
             if len(every) > 1 and (found or not all(map(_is_short, details))):
                 return False
@@ -193,7 +204,7 @@ class Search:
     def _unrepeated(
         self, volatile: set[tuple[str, str]], found: dict[str, Finding]
     ) -> dict[int, Finding]:
-        """Return the findings about what differs each time."""
+        """Return the findings about clocks, entropy and nondeterministic operations."""
         suspects = self._said.suspects
         places = [place for place, each in enumerate(suspects) if each.kind in UNREPEATED]
         finding = judge_unrepeated(
@@ -206,7 +217,7 @@ class Search:
 
 
 def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list[Change]]:
-    """Return what differs in each run, and the changes that experiments compare.
+    """Return the changes that happen in every run, and those that experiments compare.
 
     A change of a suspect, such as a counter, is compared only if nothing else changed.
 
@@ -223,7 +234,7 @@ def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]],
 
 
 def _inputs(said: Explanation) -> set[tuple[str, str]]:
-    """Return the variables that are suspects, as changes name them."""
+    """Return the keys of changes of variables that are suspects."""
     return {("variable", each.name) for each in said.suspects if each.kind == "input"}
 
 
@@ -246,7 +257,7 @@ def _say_parts(finding: Finding, parts: tuple[Part, ...]) -> Finding:
 
 
 def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
-    """Return a trial's finding in words for one cause, naming the others it restored."""
+    """Return a trial's finding for one cause; it names the trial's other causes."""
     others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
     if not others or "all of them" in finding.how:
         return finding
@@ -257,7 +268,7 @@ def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding)
 
 
 def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Trial]:
-    """Return trials by the names of their causes; the last many are one."""
+    """Return trials by a label that names their causes, at most ``_MOST`` of them."""
     if len(trials) > _MOST:
         trials = [*trials[: _MOST - 1], merged(trials[_MOST - 1 :])]
     labelled: dict[str, Trial] = {}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ipytorchseed.trace.loading import Loaded, Operation
     from ipytorchseed.trace.recorder import Recorder
 
-# The most traced runs that are compared with the first one, until one differs.
+# The most traced runs that are compared with the first traced run.
 _ATTEMPTS = 4
 
 # What a trace cannot see in a cell that uses compiled code.
@@ -71,7 +71,7 @@ class Tracing:
         if found.culprit is None or (first_difference is not None and first_difference.outside):
             threads = 0 if recorder is None else recorder.threads - 1
             found.suspects = tuple(self._suspects(first, outcomes[-1], threads))
-            # with equal operations, so it depends on the time
+            # all operations are equal, so the difference may come from timing
             if differ and not found.suspects:
                 found.suspects = tuple(map(sentence, sorted(self._cell.dependencies.timing)))
         return found
@@ -88,7 +88,7 @@ class Tracing:
         from ipytorchseed.trace.file import Trace
         from ipytorchseed.trace.recorder import Recorder
 
-        self._fill += 0x35  # uninitialized memory never has the same bytes twice
+        self._fill += 0x35  # fill uninitialized memory with other bytes in each run
         trace, draws = Trace(), Draws(cell.namespace, count=False)
         recorder = Recorder(cell.lines, cell.namespace, draws=draws, fill=self._fill, trace=trace)
         return cell.again(recorder), trace.load(), recorder
@@ -96,7 +96,7 @@ class Tracing:
     # -- operations --------------------------------------------------------------------------------
 
     def _judge(self, found: Traced, compared: Comparison) -> None:
-        """Examine the operations that the comparison named."""
+        """Add the operations that the comparison found to the result."""
         first, operation = compared.first, compared.operation
         if first is not None and first.outside:
             shown = first.shown
@@ -108,16 +108,15 @@ class Tracing:
         if any(call.place.module.endswith(COMPILED) for call in compared.b.calls):
             found.notes += (_COMPILED,)
 
-    # -- outside torch
-    # ------------------------------------------------------------------------------
+    # -- outside torch -----------------------------------------------------------------------------
 
     def _suspects(self, first: Outcome, last: Outcome, threads: int) -> list[str]:
-        """Return what can explain a difference that no operation caused."""
+        """Return clauses about what can explain a difference that no operation caused."""
         dependencies = self._cell.dependencies
         asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
         said = [sentence(name) for name in asks if not is_program(name)]
         uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
-        threads *= not any(map(is_program, asks))  # IPython waits for its output in a thread
+        threads *= not any(map(is_program, asks))  # IPython reads a program's output in a thread
         if threads > 0 or uses:
             own = f"computed in {many(threads, 'thread')} that it started"
             how = own if threads > 0 else f"uses {uses}"
@@ -143,7 +142,7 @@ class Tracing:
 
 
 def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:
-    """Describe an operation, with its place in the cell and what torch says about it."""
+    """Describe an operation: its place in the cell, and torch's documentation of it."""
     short = shown.name.rpartition("::")[2]
     advice = find_advice(short)
     place, known = shown.place, "" if advice is None else "raises"
@@ -160,7 +159,7 @@ def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:
 
 
 def _unwritten(cell: RepeatedCell, source: Operation, reader: Operation) -> Culprit:
-    """Describe an operation whose uninitialized memory was read."""
+    """Describe an operation that returned uninitialized memory, which was read."""
     return replace(
         _culprit(cell, source),
         unwritten=True,

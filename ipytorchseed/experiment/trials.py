@@ -1,4 +1,4 @@
-"""The experiments for each cause: what is restored, and whose result it gave."""
+"""Trials: what an experiment restores for each cause, and how its result compares."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from ipytorchseed.why.explanation import Cause, Change
 
 
 class Trial(Struct, frozen=True):
-    """A set of differences that are restored together.
+    """A set of differences that an experiment restores together.
 
     Attributes:
         causes: The indices of the causes.
         text: Whether the cell's text is restored.
-        states: Sources and generators.
-        settings: Flags, environment variables, the working folder and what libraries keep.
-        values: Variables that the earlier run found.
-        unbound: Variables that it did not find.
-        files: Files that it read.
-        parts: Parts of variables: the variable's name, and the path of the part.
+        states: The sources and generators to restore.
+        settings: The flags, environment variables and library settings to restore; also the working
+            folder.
+        values: The variables to restore.
+        unbound: The variables to unbind, since the earlier run did not find them.
+        files: The files to restore.
+        parts: The parts of variables to restore, each as the variable's name and the part's path.
     """
 
     causes: frozenset[int] = frozenset()
@@ -49,7 +50,7 @@ class Trial(Struct, frozen=True):
 
 
 def merged(trials: Iterable[Trial]) -> Trial:
-    """Return the trial that restores all of some; without any, nothing."""
+    """Return one trial that restores what any of the given trials restores."""
     whole = Trial()
     for trial in trials:
         whole |= trial
@@ -59,17 +60,17 @@ def merged(trials: Iterable[Trial]) -> Trial:
 def find_trials(
     run: Run, against: Run, causes: Sequence[Cause], kept: Collection[str]
 ) -> tuple[list[Trial], dict[int, str]]:
-    """Find what can be restored for each cause.
+    """Return the trials that restore each cause.
 
     Args:
         run: The later run.
         against: The earlier run.
-        causes: What was found in them.
-        kept: What is available: digests of states, paths of files, and names of attributes of
+        causes: The causes.
+        kept: What is still stored: digests of states, paths of files, and names of attributes of
             packages.
 
     Returns:
-        The trials; and why a cause cannot be restored, by its index.
+        The trials, and the reasons why causes cannot be restored, by the index of the cause.
     """
     trials: dict[Trial, Trial] = {}
     stays: dict[int, str] = {}
@@ -82,12 +83,12 @@ def find_trials(
     return [*trials.values()], stays
 
 
-# Kinds of causes that cannot be restored: they act in each run, and a second run shows it.
+# Kinds of causes that cannot be restored, since they act in every run.
 UNREPEATED = {"entropy": "it is different every time", "operation": "it does not repeat"}
 
 
 def _trial(run: Run, against: Run, cause: Cause, kept: Collection[str]) -> Trial | str:
-    """Return what to restore for a cause, or why that is not possible."""
+    """Return the trial for a cause, or why the cause cannot be restored."""
     if cause.kind == "code":
         loaded = sorted({**run.loaded, **against.loaded})
         return f"importing `{loaded[0]}` runs its code only once" if loaded else Trial(text=True)
@@ -138,12 +139,12 @@ _BY_KIND = {"rng": _trial_of_source, "input": _trial_of_input, "file": _trial_of
 
 
 def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
-    """Return the record of a run that started like another, except for a trial.
+    """Return a record of the later run with a trial's differences restored.
 
     Args:
-        run: The other run.
-        against: The run that provides the rest.
-        trial: What is restored.
+        run: The later run.
+        against: The earlier run, whose values are restored.
+        trial: What to restore.
     """
     unset = dict.fromkeys(name for name in against.settings if name.isupper())
     known = {name for name in trial.settings if name in against.settings or name.isupper()}
@@ -170,8 +171,9 @@ def compare(
         run: The later run.
         against: The earlier run.
         made: The outcome of the rerun.
-        changed: The differences of the two. All of them must be known to agree, except other
-            names of what the cell changes, which do not lead to the copies.
+        changed: The differences between the two runs. The rerun agrees with a run only if all of
+            these are known to be equal. Aliases of objects that the cell changes are excluded,
+            since they do not refer to the copies.
         volatile: ``what`` and ``name`` of changes that are not compared.
     """
     other_names = {*run.in_place} - run.reads.keys() - {*made.in_place}
@@ -193,7 +195,7 @@ def compare(
 
 
 def _is_alike(change: Change, known: Run, made: Run) -> bool:
-    """Return whether two runs without a visible difference are known to be equal."""
+    """Return whether two runs are known to be equal in the result that a change names."""
     if change.what == "variable":
         one, other = (
             run.writes.get(change.name) or run.reads.get(change.name) for run in (known, made)

@@ -14,17 +14,18 @@ class Culprit(Struct, frozen=True):
     """The first operation with a different result for the same input.
 
     Attributes:
-        operation: torch's name, ``aten::index_put_``.
-        line: Of the cell, from 1; None if no line of it led there.
+        operation: The operation's name in torch, ``aten::index_put_``.
+        line: The line of the cell that called the operation, from 1; None if no line did. In a
+            backward pass, the line of the forward operation.
         code: The text of that line.
-        index: Its number in the traced run, from 0.
-        module: The module it ran in, ``model.layer2.conv1``; or "".
-        backward: Whether it ran in a backward pass; the line is then that of its forward.
-        unwritten: Whether it returned uninitialized memory that was read.
-        read_by: The operation that read it, and its line.
-        instead: What repeats, if the flags do not help; or "".
-        known: What torch's documentation says about it under deterministic algorithms:
-            ``switches`` to one that repeats, ``raises``, or "" if it is not mentioned.
+        index: The operation's number in the traced run, from 0.
+        module: The module that the operation ran in, ``model.layer2.conv1``; or "".
+        backward: Whether the operation ran in a backward pass.
+        unwritten: Whether the operation returned uninitialized memory that was read.
+        read_by: The operation that read this memory, and its line.
+        instead: What to use instead, if the flags do not help; or "".
+        known: What the operation does under deterministic algorithms, by torch's documentation:
+            ``switches`` to a deterministic algorithm, ``raises``, or "" if it is not documented.
     """
 
     operation: str
@@ -40,12 +41,12 @@ class Culprit(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """Where a difference came into torch's operations from outside.
+    """The first operation that received different inputs from outside torch.
 
     Attributes:
-        operation: The first operation with different inputs.
-        line: Of the cell; None if no line of it led there.
-        draws: Whether it drew random numbers, from a generator in a different state.
+        operation: The operation's name in torch.
+        line: The line of the cell that called the operation; None if no line did.
+        draws: Whether it drew random numbers from a generator in a different state.
     """
 
     operation: str
@@ -54,15 +55,15 @@ class Entry(Struct, frozen=True):
 
 
 class Traced(Struct, kw_only=True):
-    """What traced runs of a cell show.
+    """The result of tracing runs of a cell.
 
     Attributes:
-        culprit: The operation that differs.
-        entry: Where a difference came in from outside torch, if any.
-        suspects: What can explain it, a sentence each, without its first capital.
-        operations: The number of operations of a traced run; 0 if none was traced.
-        first_only: Whether only the cell's own run differs from the others, on copies.
-        notes: What could not be copied, observed or promised.
+        culprit: The operation that gave a different result, if any.
+        entry: The operation that received different inputs from outside torch, if any.
+        suspects: Clauses that say what else can explain the difference.
+        operations: The number of operations in a traced run; 0 if no run was traced.
+        first_only: Whether only the cell's own run differs, and all runs on copies are equal.
+        notes: Clauses about what could not be copied or observed.
     """
 
     culprit: Culprit | None = None
@@ -78,10 +79,11 @@ class Checked(Traced):
 
     Attributes:
         runs: The requested number of runs.
-        differences: The differences of two of the runs; empty if all are equal.
+        differences: The differences between two of the runs; empty if all runs are equal.
         compared: The number of compared values.
-        with_flags: ``repeats``, ``differs``, ``error``, or None if it was not tried.
-        flags_said: torch's message, if they raise.
+        with_flags: The outcome under deterministic flags: ``repeats``, ``differs`` or ``error``;
+            None if that was not tried.
+        flags_said: torch's error message under deterministic flags, or "".
     """
 
     runs: int

@@ -1,7 +1,7 @@
 """Counts the calls of functions that draw, by line of code.
 
-The functions are wrapped while a rank is watched. Operations and lines are not traced, so a
-training pays only about a microsecond for each call that draws.
+The functions are wrapped while a rank is watched. Operations and lines are not traced, so watching
+costs only about a microsecond for each call that draws.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ranks.records import Site
 from ipytorchseed.trace.draws import asker
 
-# The functions that draw or seed, by the module or class that has them.
+# The functions that draw or seed, by their module or class.
 _NAMES = {
     "torch": "rand rand_like randn randn_like randint randint_like randperm normal bernoulli"
     " multinomial poisson manual_seed set_rng_state",
@@ -33,16 +33,16 @@ _NAMES = {
     "ipytorchseed": "seed restore",
 }
 
-# Those that set the state of a source instead of drawing from it.
+# Functions that set the state of a source instead of drawing from it.
 _SEEDS = frozenset({"manual_seed", "set_rng_state", "seed", "set_state", "setstate", "restore"})
 
-# The index of a dropout's argument that turns it on.
+# The index of the argument that turns a dropout function on.
 _TRAINING = 2
 
-# The most calls in a step that are counted: more would slow down loops that draw in Python.
+# The most calls that are counted in a step. Counting more would slow down loops that draw.
 _MOST = 2_000
 
-# The most frames that are searched for a line of the user's.
+# The most frames that are searched for a line of the user's code.
 _DEEPEST = 100
 
 
@@ -56,7 +56,7 @@ class Callers:
         self._replaced = Replacements()
 
     def start(self) -> None:
-        """Wrap the functions of the libraries that have been imported."""
+        """Wrap the functions of imported libraries."""
         for place, names in _NAMES.items():
             holder = _find(place)
             for name in names.split():
@@ -71,7 +71,7 @@ class Callers:
         self._replaced.put_back()
 
     def take(self) -> list[tuple[Site, int]]:
-        """Return the calls since the last time, with their counts."""
+        """Return the calling lines since the previous ``take``, with counts of calls."""
         calls, self._calls, self._count = self._calls, {}, 0
         counted: dict[Site, int] = {}
         for (what, code, line), count in calls.items():
@@ -91,7 +91,7 @@ class Callers:
             if not is_compiling() and not (
                 drops and len(args) > _TRAINING and args[_TRAINING] is False
             ):
-                note(shown, sys._getframe(1), kwargs.get("generator"))  # noqa: SLF001 -- the way to it
+                note(shown, sys._getframe(1), kwargs.get("generator"))  # noqa: SLF001 -- documented
             return original(*args, **kwargs)
 
         function.__module__ = place
@@ -99,7 +99,10 @@ class Callers:
         return function
 
     def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:
-        """Count a call at the innermost line of the user, or else outside of torch."""
+        """Count a call at the innermost line of the user's code.
+
+        If there is none, count it at the innermost line outside of torch.
+        """
         self._count += 1
         if self._count > _MOST or (
             generator is not None and generator is not sys.modules["torch"].default_generator
@@ -123,7 +126,10 @@ class Callers:
 
 
 def _about(code: CodeType) -> tuple[bool, bool, str]:
-    """Return whether code is the user's, whether it is torch's, and what draws in it."""
+    """Return whether code is the user's, whether it is a library's, and who draws.
+
+    The third item is the part of torch that draws in this code, or "".
+    """
     file = code.co_filename
     path = file.replace("\\", "/")
     users = path.startswith("<ipython-input") or not is_installed_file(file)
@@ -138,16 +144,21 @@ def _find(place: str) -> Any:
 
 
 def _let_scripts_know(original: object, counted: object) -> None:
-    """Make TorchScript accept the wrapper: it identifies functions by identity."""
+    """Make TorchScript accept the wrapper: it looks functions up by ``id``."""
     builtins: Any = sys.modules.get("torch.jit._builtins")
-    with suppress(Exception):  # private; without it, scripts compiled meanwhile would fail
+    with suppress(Exception):  # the table is private to torch, so it may change
         table = builtins._get_builtin_table()  # noqa: SLF001
         if id(original) in table:
             table[id(counted)] = table[id(original)]
 
 
 def source_of(what: str, name: str) -> bool:
-    """Return whether a site's function acts on the source ``name``."""
+    """Return whether a function draws from a source, or sets its state.
+
+    Args:
+        what: The function, as in ``Site.what``.
+        name: The source.
+    """
     if what.startswith("random."):
         return name == "python"
     if what.startswith("numpy."):
@@ -156,12 +167,18 @@ def source_of(what: str, name: str) -> bool:
 
 
 def seeds(site: Site) -> bool:
-    """Return whether a site's function sets a state instead of drawing."""
+    """Return whether the function called at a line sets a state instead of drawing."""
     return site.what.rpartition(".")[2] in _SEEDS
 
 
 def differ(one: dict[Site, int], other: dict[Site, int], name: str) -> Iterator[Site]:
-    """Yield sites that act on a source and were called more often in one rank."""
+    """Yield lines that act on a source and made more calls in one of two ranks.
+
+    Args:
+        one: The counts of calls by line, in the rank with more calls.
+        other: The counts of calls by line, in the other rank.
+        name: The source.
+    """
     for site, count in one.items():
         if count > other.get(site, 0) and source_of(site.what, name):
             yield site

@@ -10,22 +10,22 @@ from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, sam
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.why.words import first_of
 
-# The ranks that differ, the sentence, the extra draws, and the line that drew.
+# The differing ranks, the message, how many more numbers they drew, and the line that drew.
 Explanation = tuple[list[int], str, int | None, Site | None]
 
-# The most draws to count, which takes about a tenth of a second.
+# The most draws that are counted. Counting so many takes about 0.1 s.
 _BOUND = 20_000_000
 
-# The most draws to search for two ranks in one stream, which takes milliseconds.
+# The most draws by which one rank may be ahead of another. The search takes milliseconds.
 _CLOSE = 1_000_000
 
-# The most ranks that are compared with the first one in this search.
+# The most ranks that are compared with the first rank in this search.
 _HELD = 3
 
-# The most lines that are named; for more, only their number is given.
+# The most lines that are named. Of further lines, only the count is given.
 _NAMED = 2
 
-# Parts of torch that draw for the user, in words.
+# Words for the parts of torch that draw for the user.
 _SHOWN = {
     "DataLoader": "a DataLoader's base seed",
     "DataLoader's sampler": "a DataLoader's sampler",
@@ -35,17 +35,17 @@ _SHOWN = {
 def explain(
     name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
 ) -> Explanation:
-    """Explain which ranks differ in a source, and what drew.
+    """Explain why ranks differ in the state of a source.
 
     Args:
         name: The source.
-        step: The step.
-        tracks: The ranks, at the step at which they first differ.
-        groups: The ranks with equal states, the largest group first.
-        begun: Whether all were equal before.
+        step: The first step at which the ranks differ.
+        tracks: The ranks at this step, by number.
+        groups: Lists of ranks with equal states, the largest group first.
+        begun: Whether all ranks were equal before.
 
     Returns:
-        See ``Told``; None for an unknown number or line.
+        See ``Explanation``. An unknown number or line is None.
     """
     if not begun:
         return _from_start(name, tracks, groups)
@@ -71,7 +71,7 @@ def explain(
 
 
 def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
-    """Return whether every rank seeded a source, or set its state, in this step."""
+    """Return whether every rank seeded a source, or set its state, in the last step."""
     return all(
         any(seeds(each) and source_of(each.what, name) for each in track.sites)
         for track in tracks.values()
@@ -79,13 +79,13 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
 
 
 def are_in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
-    """Return whether differing ranks are in one stream, one ahead of another."""
+    """Return whether a differing rank is only ahead of another in the same stream."""
     states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
     return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
 
 
 def describe(site: Site) -> str:
-    """Describe what drew, and on which line."""
+    """Describe which function drew, and on which line."""
     what, rest = site.what, str(site).removeprefix(site.what)
     return f"{_SHOWN.get(what, what)}{rest}"
 
@@ -134,13 +134,20 @@ def _where(name: str, track: Track) -> str:
 
 
 def _draws(name: str, track: Track, step: int) -> int | None:
-    """Count the draws since the last full state before a step; None if unknown."""
+    """Count the draws since the last recorded full state; None if unknown."""
     origin, place = track.origin(name, step), track.marks[name].position
     return None if origin is None or place is None else draws_to(origin, place, _BOUND)
 
 
 def _sites(name: str, odd: Track, main: Track, drew: int | None) -> list[Site]:
-    """Return the lines that only one rank called; else the only line that drew."""
+    """Return the lines that made more calls in one rank; else the only line that drew.
+
+    Args:
+        name: The source.
+        odd: The rank that differs.
+        main: A rank of the largest group.
+        drew: How many more numbers the differing rank drew; None if unknown.
+    """
     pairs = [(odd.sites, main.sites), (main.sites, odd.sites)]
     for one, other in pairs[1:] if drew is not None and drew < 0 else pairs[: 1 if drew else 2]:
         found = [*differ(one, other, name)]

@@ -29,23 +29,23 @@ def compare(
 ) -> RanksView:
     """Compare the sources, the settings and the named objects of all ranks.
 
-    A collective call: every rank must make it.
+    This is a collective call: every rank must make it.
 
     Args:
         model: The model, whose parameters and buffers are compared by name.
-        check: Whether to raise if ranks are not as they should be.
-        expect: ``"same"`` or ``"distinct"`` by the name of a source. A source that is distinct in
-            all ranks is assumed to be so on purpose, unless ``"same"`` is expected, or one rank
+        check: Whether to raise an error if the ranks differ in something that should be equal.
+        expect: ``"same"`` or ``"distinct"`` by the name of a source. If a source without an
+            expectation is distinct in all ranks, this is assumed to be on purpose, unless one rank
             is only ahead of another in the same stream.
         named: Further objects to compare, by name: an optimizer, a loader, a generator.
 
     Returns:
-        The same table in every rank; it prints itself and has ``to_json()``.
+        A table, equal in all ranks. It prints itself and has ``to_json()``.
 
     Raises:
         RanksError: There is no process group, an expectation is invalid, or no rank has a source
             with an expectation.
-        RanksDiffer: Only with ``check``: the first difference, in every rank alike.
+        RanksDiffer: With ``check``: there are differences. Every rank raises the same error.
 
     Example:
         >>> its.ranks.compare(model=model, optimizer=optimizer, check=True)
@@ -61,13 +61,23 @@ def compare(
 def side_by_side(
     looks: Iterable[tuple[Rank, Look]], expect: Mapping[str, str], notes: Sequence[str] = ()
 ) -> RanksView:
-    """Return the table of single looks at several ranks, with ``notes`` below it."""
+    """Return a table that compares several ranks, each inspected once.
+
+    Args:
+        looks: The ranks, each with its look.
+        expect: The expectations: see ``compare``.
+        notes: Remarks that are shown below the table.
+    """
     ranks = {rank.rank: (rank, [look]) for rank, look in looks}
     return RanksView(Judgement(dict(sorted(ranks.items())), expect), notes)
 
 
-def _gatherer() -> Any:  # a function that gathers an object from all ranks
-    """Return the function that gathers an object from each rank."""
+def _gatherer() -> Any:  # Callable[[object], list]
+    """Return a function that gathers an object from each rank.
+
+    Raises:
+        RanksError: There is no process group.
+    """
     group = process_group()
     if group is not None:
 
@@ -78,7 +88,7 @@ def _gatherer() -> Any:  # a function that gathers an object from all ranks
 
         return gather
     accelerate: Any = sys.modules.get("accelerate")
-    begun = accelerate is not None and accelerate.state.is_initialized()  # asking starts nothing
+    begun = accelerate is not None and accelerate.state.is_initialized()  # this starts nothing
     if begun and accelerate.PartialState().num_processes > 1:
         return lambda mine: accelerate.utils.gather_object([mine])  # without a group: TPUs
     raise RanksError(
@@ -90,7 +100,7 @@ def _gatherer() -> Any:  # a function that gathers an object from all ranks
 # The most missing ranks that are named.
 _NAMED = 64
 
-# Seconds by which a file's time may lag behind the clock that a rank reads.
+# Seconds by which the modification time of a file may lag behind the rank's clock.
 _SLACK = 1.0
 
 _FORMAT = Format(
@@ -105,10 +115,10 @@ _LONGEST = 1 << 26
 
 
 def _read_records(path: Path) -> Iterator[Any]:
-    """Yield the records of a rank's file: the rank, then its looks.
+    """Yield the records of a rank's file: a ``Rank``, then ``Look``s.
 
     Raises:
-        RanksError: A line is no such record, or there is none.
+        RanksError: A line is not such a record, or the file is empty.
     """
     kind: type[Rank | Look] = Rank
     with _FORMAT.errors(path), _FORMAT.open(path) as file:
@@ -123,10 +133,10 @@ class _File(msgspec.Struct):
     """The file of a rank.
 
     Attributes:
-        rank: Its first record.
-        rest: Its other records.
-        last: When it was last written, in seconds since the epoch.
-        note: Why it could not be read to its end; empty if it could.
+        rank: The first record.
+        rest: The other records.
+        last: When the file was last written, in seconds since 1970.
+        note: A clause about the first damaged line; empty if no line is damaged.
     """
 
     rank: Rank
@@ -135,7 +145,7 @@ class _File(msgspec.Struct):
     note: str = ""
 
     def looks(self) -> Iterator[Look]:
-        """Yield its looks, up to a damaged line."""
+        """Yield the looks in the file, up to the first damaged line."""
         number = 1
         try:
             for number, look in enumerate(self.rest, 2):  # noqa: B007 -- for the note
@@ -145,22 +155,22 @@ class _File(msgspec.Struct):
 
 
 def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:
-    """Compare what the ranks wrote with ``its.ranks.watch``.
+    """Compare the files that ranks wrote with ``its.ranks.watch``.
 
-    The result names the rank that diverged first, the step, and what differs.
+    The result names the rank that diverged first, the step, and the source or tensor that differs.
 
     Args:
         folder: The folder with the files.
-        expect: ``"same"`` or ``"distinct"`` by the name of a source. Other sources that were
-            equal in all ranks at the start are expected to stay equal. Nothing is expected of
-            those that were distinct in all.
+        expect: ``"same"`` or ``"distinct"`` by the name of a source. A source without an
+            expectation must stay equal if it was equal in all ranks at the start. If it was
+            distinct in all ranks at the start, it may differ.
 
     Returns:
-        A table, which prints itself, shows itself in a notebook and has ``to_json()``.
+        A table. It prints itself, shows itself in a notebook and has ``to_json()``.
 
     Raises:
         LookupFailure: The folder does not exist, or no rank has written to it.
-        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``, or no rank has the
+        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``, or no rank has its
             source.
     """
     wanted = expectations(expect)
@@ -172,7 +182,11 @@ def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = N
 
 
 def _files(folder: Path) -> tuple[list[_File], list[str]]:
-    """Return the files of a folder by rank, and notes on unreadable ones."""
+    """Return the files in a folder sorted by rank, and notes about unreadable files.
+
+    Raises:
+        LookupFailure: The folder does not exist, or has no readable file.
+    """
     if not folder.is_dir():
         msg = f"there is no folder {folder}; call its.ranks.watch(model) in each rank"
         raise LookupFailure(msg)
@@ -190,7 +204,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
 
 
 def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
-    """Return the files of the last launch, and notes on earlier and missing ones."""
+    """Return the files of the last launch, and notes about old and missing files."""
     newest = max(files, key=lambda each: each.rank.started)
     kept, notes = [], []
     for each in files:

@@ -1,4 +1,4 @@
-"""Compares the looks of several ranks, step by step: what differs first, and why."""
+"""Compares the recorded looks of several ranks, step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipytorchseed.ranks.causes import are_in_one_stream, explain, list_ranks, se
 from ipytorchseed.ranks.looking import own_name
 from ipytorchseed.ranks.records import Look, Rank, Site, Track
 
-# Characters of a digest; a shorter string is a value itself.
+# The length of a digest. A shorter string is a value as text.
 _DIGITS = 16
 
 WISHES = ("same", "distinct")
@@ -24,13 +24,16 @@ class Finding(Struct, frozen=True):
     """A difference between ranks, or a source that should differ and does not.
 
     Attributes:
-        kind: ``source``, ``setting``, ``parameters``, ``buffers``, or the name of an argument.
-        name: The source, the setting, the first tensor or part that differs.
-        step: The step after which it was seen; None for a single look.
+        kind: ``source``, ``setting``, ``parameters``, ``buffers``, or the name of a compared
+            object.
+        name: The source or setting; else the first tensor or part that differs.
+        step: The step after which the difference was seen; None if there was only one look.
         after: The last step after which all ranks were equal; None if they never were.
-        ranks: The ranks that differ from the largest group; all of them if there is no largest.
-        message: What happened, without the step.
-        drew: How many numbers more than the others they drew; negative for fewer, None if unknown.
+        ranks: The ranks outside the largest group of equal ranks; all ranks if no group is the
+            largest.
+        message: A clause that says what happened, without the step.
+        drew: How many more numbers these ranks drew than the others; negative for fewer, None if
+            unknown.
         site: The line that drew, if known.
     """
 
@@ -50,7 +53,7 @@ class Finding(Struct, frozen=True):
 
     @property
     def when(self) -> str:
-        """The step in words, or the range of steps in which it happened."""
+        """The step, or the range of steps in which the ranks diverged, in words."""
         if not self.step:
             return "from the start"
         begin = self.step if self.after is None else self.after + 1
@@ -58,13 +61,13 @@ class Finding(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A row of the table, at the last common step.
+    """A row of the table: something that ranks have in common, with its value in each.
 
     Attributes:
         kind: As in ``Finding``.
-        name: The source or setting; for a group of values, the kind.
-        values: By rank: a digest, or a setting's value as text.
-        expected: ``same`` or ``distinct`` if expected, else None.
+        name: The source or setting; for tensors and objects, the kind.
+        values: The digest, or the setting's value as text, by rank.
+        expected: ``same`` or ``distinct`` if the user set an expectation, else None.
     """
 
     kind: str
@@ -74,30 +77,32 @@ class Row(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies it in every step."""
+        """The identity of the row in every step."""
         return self.kind, self.name
 
     @property
     def groups(self) -> list[list[int]]:
-        """The ranks with equal values, the largest group first."""
+        """Lists of ranks with equal values, the largest group first."""
         return grouped(self.values)
 
 
 class Judgement:
-    """The comparison of several ranks by their looks.
+    """The comparison of several ranks by their recorded looks.
 
     Args:
         ranks: Each rank with its looks, by number.
-        expect: The expectations, by the name of the source: ``same`` or ``distinct``.
+        expect: ``same`` or ``distinct``, by the name of the source.
 
     Attributes:
-        ranks: The ranks with looks.
-        unseen: The numbers of the others.
+        ranks: The ranks that recorded a look.
+        unseen: The numbers of ranks without any look.
+        single: Whether each rank was inspected only once.
         steps: The last step of each rank.
         findings: The differences, in the order of steps.
-        distinct: Sources that were distinct in all ranks from the start, which is allowed.
-        rows: The table of the last step that all ranks reached.
-        synchronised: Whether buffers are rank 0's at each forward pass, and were not compared.
+        distinct: Sources that are distinct in all ranks, which is assumed to be on purpose.
+        rows: The table at the last step that all ranks reached.
+        synchronised: Whether each forward pass copies rank 0's buffers to all ranks. Buffers are
+            then not compared.
 
     Raises:
         RanksError: No rank has a source with an expectation.
@@ -129,10 +134,10 @@ class Judgement:
         self.steps = {number: max(track.step, 0) for number, track in self._tracks.items()}
 
     def _refuse_unknown(self) -> None:
-        """Refuse expectations for sources that no rank has, such as mistyped names.
+        """Raise an error if no rank has a source with an expectation.
 
         Raises:
-            RanksError: There is such an expectation.
+            RanksError: There is such an expectation: its name may be mistyped.
         """
         known = dict.fromkeys(chain.from_iterable(each.marks for each in self._tracks.values()))
         for name, wish in self._expect.items():
@@ -161,7 +166,7 @@ class Judgement:
             self._common = {number: copy(track) for number, track in active.items()}
 
     def _judge_row(self, row: Row, step: int, active: dict[int, Track], rows: list[Row]) -> None:
-        """Judge a row of the table at a step."""
+        """Add a finding if ranks differ in a row at a step."""
         if row.key in self._settled or row.expected == "distinct":
             return
         groups = row.groups
@@ -210,7 +215,7 @@ class Judgement:
         self._add(row, step, apart if clear else [*active], message, name=name)
 
     def _judge_distinct(self) -> None:
-        """Find sources that should be distinct at the last common step and are not."""
+        """Add findings for sources that are equal but were expected to be distinct."""
         for row in self.rows:
             if row.kind != "source" or row.expected != "distinct":
                 continue
@@ -238,7 +243,7 @@ class Judgement:
         self._settled.add(row.key)
         after = self._alike.get(row.key)
         if row.kind == "source" and after is not None:
-            after = step - 1  # they are compared after each step
+            after = step - 1  # sources are compared after each step
         when = None if self.single else step
         name = name or row.name
         self.findings.append(Finding(row.kind, name, when, after, ranks, message, drew, site))
@@ -261,7 +266,7 @@ def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
     """Validate expectations, and return them by the common names of the sources.
 
     Raises:
-        RanksError: One is neither ``"same"`` nor ``"distinct"``.
+        RanksError: An expectation is neither ``"same"`` nor ``"distinct"``.
     """
     for name, wish in (expect or {}).items():
         if wish not in WISHES:
@@ -278,12 +283,12 @@ def grouped(values: Mapping[int, str]) -> list[list[int]]:
 
 
 def _shared(mappings: list[dict[str, Any]]) -> list[str]:
-    """Return the keys that all mappings have, in the order of the first."""
+    """Return the keys that all mappings have, in the order of the first mapping."""
     return [name for name in mappings[0] if all(name in each for each in mappings)]
 
 
 def _shown(value: object) -> str:
-    """Return a setting as text; a device without its number, which may differ by rank."""
+    """Return a setting as text; a device without its index, which depends on the rank."""
     text = str(value)
     return text.partition(":")[0] if text.startswith(("cuda:", "xpu:")) else text
 

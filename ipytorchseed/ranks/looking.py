@@ -1,4 +1,7 @@
-"""Looks at this process: its sources, settings, parameters and named objects."""
+"""Digests this process's sources, settings, parameters and named objects.
+
+The result of this is called a look.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
 
-# Variables that a launcher sets to the same value in all its processes.
+# Environment variables that have the same value in all processes of one launch.
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
 
-# Settings that affect no number of a training run.
+# Settings that do not affect the numbers of a training run.
 _OWN = frozenset({"folder", "warnings.filters", "sys.setrecursionlimit", "time.tzname",
                   "PYTHONHASHSEED"})  # fmt: skip
 
@@ -45,8 +48,8 @@ def describe(model: object = None, every: int = 0) -> Rank:
     """Describe this process as a rank.
 
     Args:
-        model: The model, as the user trains it; or None.
-        every: Steps between two looks at its parameters.
+        model: The model, in the wrappers in which the user trains it; or None.
+        every: The number of steps between two looks at the parameters.
     """
     world = os.environ.get("WORLD_SIZE", "")
     group = process_group()
@@ -69,13 +72,15 @@ def describe(model: object = None, every: int = 0) -> Rank:
 
 @contextmanager
 def named_recursion(name: str) -> Iterator[None]:
-    """Name the object that exceeds the recursion limit while the block reads it.
+    """Replace a RecursionError in the block by an error that names an object.
 
-    PyTorch visits the modules of a model recursively, and code of the user may compute
-    attributes.
+    PyTorch visits the modules of a model recursively, and user code may compute attributes.
+
+    Args:
+        name: The object that the block inspects.
 
     Raises:
-        RanksError: The limit was exceeded.
+        RanksError: The block exceeded the recursion limit.
     """
     try:
         yield
@@ -90,7 +95,7 @@ def _is_replica(model: object) -> bool:
 
 def _shares_buffers(replica: Any) -> bool:
     """Return whether rank 0 broadcasts buffers in each forward pass."""
-    names = ("forward_sync_buffers", "broadcast_buffers")  # from torch 2.13 on, and before
+    names = ("forward_sync_buffers", "broadcast_buffers")  # torch 2.13 renamed the attribute
     return next(replica.buffers(), None) is not None and any(
         vars(replica).get(name) is True for name in names
     )
@@ -107,11 +112,11 @@ def unwrap(model: Any) -> Any:
 
 
 class Looker:
-    """Looks at this process repeatedly.
+    """Takes looks at this process.
 
     Args:
         model: Returns the model, or None.
-        named: Further objects to look at, by name.
+        named: Further objects to digest, by name.
     """
 
     def __init__(self, model: Callable[[], Any], named: Mapping[str, Any]) -> None:
@@ -121,7 +126,13 @@ class Looker:
         self._readers: dict[str, Callable[[], bytes | None]] = {}
 
     def look(self, step: int, *, whole: bool = True) -> Look:
-        """Return a look at everything, or only at the sources of the last such look."""
+        """Return a look at this process.
+
+        Args:
+            step: The current step of the optimizer.
+            whole: Whether to digest everything. Otherwise, only the sources and generators of the
+                last whole look are read.
+        """
         if whole:
             own = [each for each in sources() if _is_own(each.name)]
             self._readers = {own_name(each.name): each.read for each in own}
@@ -137,7 +148,11 @@ class Looker:
         return look
 
     def values(self) -> dict[str, dict[str, str]]:
-        """Digest the model's tensors and the named objects, part by part."""
+        """Return digests of the model's tensors and of parts of the named objects.
+
+        Returns:
+            Digests by group (``parameters``, ``buffers``, or an object's name), then by part.
+        """
         found: dict[str, dict[str, str]] = {}
         model = unwrap(self._model())
         names: dict[int, str] = {}
@@ -154,11 +169,11 @@ class Looker:
     def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:
         for name, tensor in items:
             if type(tensor).__name__ not in _SHARDED:
-                yield name, _whole(tensor.detach()).digest  # without its gradient
+                yield name, _whole(tensor.detach()).digest  # ignores the gradient
 
     def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
-        """Digest the parts of an object, except those that may differ between ranks."""
-        inner = getattr(value, "optimizer", None)  # as accelerate wraps it
+        """Yield digests of an object's parts, except parts that depend on the rank."""
+        inner = getattr(value, "optimizer", None)  # accelerate's wrapper has this attribute
         if hasattr(inner, "param_groups"):
             value = inner
         if hasattr(value, "param_groups"):
@@ -195,7 +210,7 @@ class Looker:
 
 
 def own_name(source: str) -> str:
-    """Return the common name of a source in all ranks, such as ``torch.cuda``."""
+    """Return the name of a source without its device index, as it differs by rank."""
     return source.partition(":")[0] if source.startswith("torch.") else source
 
 
@@ -209,7 +224,7 @@ def _is_own(source: str) -> bool:
 
 
 def _plain(value: object) -> str:
-    """Return a number, boolean or string as text; an empty string for anything else."""
+    """Return a number, boolean or string as text; "" for anything else."""
     return repr(value) if type(value) in {bool, int, float, str} else ""
 
 
@@ -219,5 +234,8 @@ def _whole(value: object) -> Fingerprint:
 
 
 def take(model: object = None, named: Mapping[str, Any] | None = None) -> tuple[Rank, Look]:
-    """Look once at this process; engines are asked to run it as well."""
+    """Return a description of this process and one look at it.
+
+    ``%rng --ranks`` also runs this function in the engines of a cluster.
+    """
     return describe(model), Looker(lambda: model, named or {}).look(0)

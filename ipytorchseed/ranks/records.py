@@ -1,4 +1,4 @@
-"""The records of a rank: a line of JSON for each look, and the state as read."""
+"""The records that a rank writes as lines of JSON, and its state read from them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 FOLDER = "ipytorchseed-ranks"
-"""The folder that ranks write to by default, in the working folder."""
+"""The default folder for the ranks' files, relative to the working folder."""
 
 
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
 
 class Mark(Struct, frozen=True, array_like=True):
-    """The state of a source, in short.
+    """A short form of the state of a source.
 
     Attributes:
-        digest: The digest of its full state.
-        position: Its position in the stream, as by ``distance.mark_of``.
+        digest: The digest of the full state.
+        position: The position in the random stream, from ``distance.mark_of``.
     """
 
     digest: str
@@ -27,12 +27,12 @@ class Mark(Struct, frozen=True, array_like=True):
 
 
 class Site(Struct, frozen=True, array_like=True):
-    """A line from which a function that draws was called.
+    """A line of code that called a function that draws.
 
     Attributes:
         what: The function, or the part of torch that drew.
         file: The file of the line.
-        line: From 1.
+        line: The number of the line, from 1.
     """
 
     what: str
@@ -46,17 +46,17 @@ class Site(Struct, frozen=True, array_like=True):
 
 
 class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
-    """One of several processes.
+    """One of the processes of a training run.
 
     Attributes:
-        rank: Its number, from 0.
-        world: How many there are; None where the process does not know.
+        rank: The number of the process, from 0.
+        world: The number of processes; None if unknown.
         launch: A text that is the same in all processes started together.
         host: The machine's name.
-        started: When it began to be watched, in seconds since the epoch.
-        every: Steps between two looks at parameters; 0 for a single look.
-        synchronised: Whether DistributedDataParallel gives all ranks the buffers of rank 0.
-        masks: Whether the model has dropout layers that are active.
+        started: When watching began, in seconds since 1970.
+        every: The number of steps between two looks at parameters; 0 for a single look.
+        synchronised: Whether DistributedDataParallel copies the buffers of rank 0 to all ranks.
+        masks: Whether the model has active dropout layers.
     """
 
     rank: Count
@@ -70,16 +70,17 @@ class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
 
 
 class Look(Struct, omit_defaults=True, tag="look"):
-    """What was seen after a step; what is absent has not changed since the last step.
+    """The state of a rank after a step. Unchanged parts are left out.
 
     Attributes:
-        step: The optimizer's step, from 1; 0 before the first.
-        marks: The sources that moved.
-        sites: The lines that drew in this step, with the number of calls.
-        states: Full states of sources.
+        step: The optimizer's step, from 1; 0 before the first step.
+        marks: The short states of sources that changed.
+        sites: The lines that drew in this step, each with its number of calls; None if they are the
+            same as in the step before.
+        states: Full states of sources, in some looks.
         values: Digests by group (``parameters``, ``buffers``, ``optimizer``) and by name in the
             group; None if no digests were taken.
-        settings: Flags, versions and hardware; None where they did not change.
+        settings: Flags, versions and hardware; None if they are unchanged.
     """
 
     step: Count
@@ -95,11 +96,11 @@ class Track(Struct):
 
     Attributes:
         rank: The rank.
-        looks: Its further looks.
+        looks: The looks after ``pending``.
         pending: The next look; None at the end.
-        step: The step of the last look taken.
-        marks: All its sources.
-        states: The last two full states that were kept of each source, with their steps.
+        step: The step of the last look that was applied.
+        marks: The short states of all sources.
+        states: The last two recorded full states of each source, with their steps.
         sites: The lines that drew in the last step, with the number of calls.
         values: As in ``Look``.
         settings: As in ``Look``.
@@ -118,7 +119,7 @@ class Track(Struct):
     looked: int = -1
 
     def advance(self) -> None:
-        """Take the pending look, and fetch the next one."""
+        """Apply the pending look, and read the next one."""
         look = self.pending
         if look is not None:
             self.step = look.step
@@ -133,6 +134,6 @@ class Track(Struct):
         self.pending = next(self.looks, None)
 
     def origin(self, name: str, before: int) -> bytes | None:
-        """Return the last full state of a source that was kept before a step."""
+        """Return the last full state of a source recorded before a step, or None."""
         earlier = [state for step, state in self.states.get(name, []) if step < before]
         return earlier[-1] if earlier else None

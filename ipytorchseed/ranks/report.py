@@ -14,15 +14,15 @@ from ipytorchseed.render.values import pick, short_digest, write_json
 from ipytorchseed.render.view import View
 
 _COLUMNS = 5
-"""Ranks that have a column each in 80 columns of text; of more, those alike share a line."""
+"""The most ranks that have a column each. With more ranks, equal ranks share a line."""
 
 
 class RanksView(View):
-    """The comparison of several ranks, as it is shown.
+    """The table and text that compare several ranks.
 
     Args:
         judgement: The comparison.
-        notes: Further remarks, a clause each.
+        notes: Further remarks, each as a clause.
     """
 
     template = "ranks"
@@ -62,19 +62,19 @@ class RanksView(View):
 
     @property
     def _then(self) -> Finding | None:
-        """The finding on parameters, or else on buffers, that followed."""
+        """A later finding about parameters, or else buffers, that the headline names."""
         first, *others = self.findings
         found = [each for kind in ("parameters", "buffers") for each in others if each.kind == kind]
         return found[0] if found and first.kind in {"source", "setting"} else None
 
     @property
     def others(self) -> list[Finding]:
-        """The findings that the headline does not tell."""
+        """The findings that the headline does not mention."""
         return [each for each in self.findings[1:] if each is not self._then]
 
     @property
     def notes(self) -> list[str]:
-        """Further remarks, a sentence each."""
+        """Further remarks, each as a sentence."""
         said = [*self._notes]
         if self._judged.unseen:
             said.append(f"there is no record of {list_ranks(self._judged.unseen)}")
@@ -93,7 +93,7 @@ class RanksView(View):
         return [f"{each[0].upper()}{each[1:]}." for each in said]
 
     def verdict(self, row: Row) -> str:
-        """Return in a few words which ranks are equal in a row."""
+        """Return a phrase that says which ranks are equal in a row."""
         groups = row.groups
         if len(groups) == 1:
             return "alike" if row.expected != "distinct" else "alike, expected distinct"
@@ -106,22 +106,22 @@ class RanksView(View):
     def breaks(self, row: Row) -> bool:
         """Return whether a finding is about a row."""
         if row.kind == "setting":
-            return True  # others are not shown
+            return True  # only settings with a finding have a row
         told = [each for each in self.findings if each.kind == row.kind]
         return any(row.name in {each.kind, each.name} for each in told)
 
     @staticmethod
     def shown(row: Row, rank: int) -> str:
-        """Return the value of a rank in a row, as it is shown."""
+        """Return the text for the value of a rank in a row."""
         value = row.values.get(rank)
         return value if value is not None and row.kind == "setting" else short_digest(value)
 
     def odd(self, row: Row, rank: int) -> bool:
-        """Return whether a rank's value is to be marked."""
+        """Return whether to highlight a rank's value in a row."""
         return self.breaks(row) and (len(row.groups) == 1 or rank not in row.groups[0])
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the comparison as text for a terminal of 80 columns."""
         parts = [wrap(self.headline, first="")]
         parts += [wrap(str(each), first="  ") for each in self.others]
         if self.rows and len(self.ranks) > 1:
@@ -131,7 +131,7 @@ class RanksView(View):
         return "\n".join(parts)
 
     def _wide(self) -> str:
-        """Draw a column for each rank."""
+        """Return a table with a column for each rank."""
         rows = [
             (row.name, *(self.shown(row, rank) for rank in self.ranks), self.verdict(row))
             for row in self.rows
@@ -139,7 +139,7 @@ class RanksView(View):
         return _table(["", *(f"rank {rank}" for rank in self.ranks), " "], rows)
 
     def _long(self) -> str:
-        """Draw a line for each group of equal ranks."""
+        """Return a table with a line for each group of equal ranks."""
         rows = [
             (row.name if not place else "", self.shown(row, group[0]), list_ranks(group))
             for row in self.rows
@@ -148,7 +148,7 @@ class RanksView(View):
         return _table(["", "State", "Ranks"], rows)
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the comparison as one line of JSON."""
         steps = {each.rank: self._steps[each.rank] for each in self._judged.ranks if each.every}
         return write_json(
             alike=self.alike,

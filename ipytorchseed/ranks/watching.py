@@ -18,7 +18,7 @@ from ipytorchseed.ranks.callers import Callers
 from ipytorchseed.ranks.looking import Looker, describe, named_recursion, unwrap
 from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
 
-# Seconds for which lines may be buffered: a killed process loses no more.
+# Lines are buffered for at most this many seconds. A killed process loses no more than these.
 _SECONDS = 1.0
 
 _current: Watch | None = None
@@ -31,24 +31,25 @@ def watch(
     folder: str | os.PathLike[str] = FOLDER,
     **named: Any,
 ) -> Watch:
-    """Record the states of this rank from now on, in a separate file.
+    """Record the states of this rank to a file from now on.
 
-    Call it in each rank, before the first step. There is no communication, so it cannot deadlock.
-    After each step of the optimizer it records the sources that moved and the lines that drew;
-    every ``every`` steps also digests of parameters and buffers, and settings. An internal error
-    ends the watch with a warning, never the training run.
+    Call this function in each rank, before the first step. Ranks do not communicate, so it cannot
+    deadlock. Each step of the optimizer records the sources that changed and the lines that drew.
+    Every ``every`` steps, digests of parameters and buffers are recorded too, and the settings. An
+    internal error ends the recording with a warning; the training run continues.
 
     Args:
-        model: The model. Pass the DistributedDataParallel wrapper if there is one, so that
-            broadcast buffers are known.
-        every: Steps of the optimizer between two looks at parameters. If there are several
-            optimizers, the first that changes parameters of the model counts.
+        model: The model. If it has a DistributedDataParallel wrapper, pass the wrapper, so that
+            broadcast buffers are recognized.
+        every: The number of optimizer steps between two digests of the parameters. If there are
+            several optimizers, only steps of the first one that updates the model are counted.
         folder: The folder for the files, one for each rank. Files of an earlier watch are
             overwritten.
-        named: Other objects to record as often: a loader, a sampler, an optimizer, generators.
+        named: Other objects to digest every ``every`` steps: a loader, a sampler, an optimizer,
+            generators.
 
     Returns:
-        The watch, to be ended by ``stop()`` or as a context manager; else it ends with the process.
+        The watch. ``stop()`` ends it, or the end of its ``with`` block, or the end of the process.
 
     Raises:
         RanksError: ``model`` is not a module, ``every`` is not a positive integer, or the folder
@@ -57,7 +58,7 @@ def watch(
     Example:
         >>> its.ranks.watch(model, every=100)
     """
-    global _current  # noqa: PLW0603 -- one of a process is under way
+    global _current  # noqa: PLW0603 -- a process has at most one watch
     if type(every) is not int or every < 1:
         msg = f"every must be a number of steps, at least 1, not {every!r}"
         raise RanksError(msg)
@@ -75,8 +76,8 @@ class Watch(AbstractContextManager["Watch"]):
     """Writes the states of this rank to a file; see ``watch``.
 
     Attributes:
-        path: The file that it writes.
-        step: The optimizer's steps so far.
+        path: The file that is written.
+        step: The number of optimizer steps so far.
     """
 
     def __init__(self, model: Any, every: int, folder: Path, named: dict[str, Any]) -> None:
@@ -117,7 +118,7 @@ class Watch(AbstractContextManager["Watch"]):
         self.stop()
 
     def stop(self) -> None:
-        """Look a last time and stop; further calls do nothing."""
+        """Record a last look and stop. Further calls do nothing."""
         if self._file.closed:
             return
         with suppress(Exception):  # the training run has succeeded, so no error may be raised
@@ -126,21 +127,21 @@ class Watch(AbstractContextManager["Watch"]):
         self._end.cancel()
 
     def _finish(self) -> None:
-        """Write the last lines and stop, without another look."""
+        """Write the buffered lines and stop, without another look."""
         if not self._file.closed:
             self._note(Look(self.step))
             self._write()
             self._stop_in_child()
 
     def _stop_in_child(self) -> None:
-        """Stop without writing: in a forked child, the file is its parent's."""
+        """Stop without writing. In a forked child, the file belongs to the parent."""
         self._hook.remove()
         self._callers.stop()
         self._lines.clear()
         self._file.close()
 
     def _stepped(self, optimizer: Any, args: object, kwargs: object) -> None:  # noqa: ARG002 -- torch's
-        """Look after a step."""
+        """Record a look after a step of an optimizer."""
         try:
             if self._is_clock(optimizer):
                 self.step += 1
@@ -154,7 +155,10 @@ class Watch(AbstractContextManager["Watch"]):
             warnings.warn(f"ranks are no longer watched: {in_brief(error)}", stacklevel=2)
 
     def _is_clock(self, optimizer: Any) -> bool:
-        """Return whether this is the first optimizer that changes parameters of the model."""
+        """Return whether this optimizer's steps are counted.
+
+        They are if it was the first optimizer that updated parameters of the model.
+        """
         if self._clock is None or self._clock() is None:
             groups = optimizer.param_groups
             if not any(
@@ -165,10 +169,10 @@ class Watch(AbstractContextManager["Watch"]):
         return self._clock() is optimizer
 
     def _look(self, *, whole: bool = True) -> None:
-        """Record what has changed since the step before.
+        """Record the changes since the previous step.
 
         Args:
-            whole: Whether to look at everything, not only at the sources.
+            whole: Whether to record everything, not only the sources.
         """
         look = self._looker.look(self.step, whole=whole)
         moved = {name: each for name, each in look.marks.items() if self._marks.get(name) != each}
@@ -188,5 +192,5 @@ class Watch(AbstractContextManager["Watch"]):
 
     def _write(self) -> None:
         lines, self._lines, self._written = b"".join(self._lines), [], time.monotonic()
-        if lines and os.getpid() == self._pid:  # a fork that multiprocessing does not know about
+        if lines and os.getpid() == self._pid:  # not in a child of `os.fork`
             self._file.write(lines)

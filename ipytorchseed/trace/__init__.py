@@ -1,6 +1,6 @@
 """Records torch's operations: who drew, and which operation differs first.
 
-This folder and the public function have one name, so the folder itself can be called:
+The public function ``its.trace`` has the same name as this package, so the package is callable:
 https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-access
 """
 
@@ -26,17 +26,17 @@ class _Trace(ModuleType):
         """Record every torch operation inside a ``with`` block to a file.
 
         Args:
-            file: The file. An existing trace is overwritten, other files are not. Each of several
-                ranks has its own file: ``a.trace`` becomes ``a.rank0.trace``, ...
-            summaries: Whether to keep greatest value, mean and norm of each tensor too, so that
-                ``ipytorchseed trace diff`` can recognize rounding (``--rtol``).
+            file: The file. An existing trace is overwritten; other files are not. If there are
+                several ranks, each writes its own file: ``a.trace`` becomes ``a.rank0.trace``, ...
+            summaries: Whether to record also the greatest value, the mean and the norm of each
+                tensor, so that ``ipytorchseed trace diff --rtol`` can recognize rounding.
 
         Returns:
-            The block. It gives the trace: ``path`` is the file, and ``count`` the number of
-            operations in it after the block.
+            A context manager for the block. ``as`` binds the trace: ``path`` is its file, and
+            ``count`` the number of recorded operations.
 
         Raises:
-            TraceError: On entering: the file cannot be written.
+            TraceError: The file cannot be written. The ``with`` statement raises this.
         """
         from ipytorchseed.trace.tracing import trace
 

@@ -1,8 +1,9 @@
 """Pairs the corresponding operations of two traces.
 
-First come operations with equal inputs that occur once in both, in the longest common order:
-patience diff (Bram Cohen). Between them, runs of the same operations at the same places, then of
-the same operations anywhere. Remaining operations with equal inputs are paired, as they moved.
+This works in four passes. The first pairs operations with equal inputs that occur once in each
+trace, in the longest common order (patience diff, Bram Cohen). Between these pairs, the second pass
+pairs equal operations at equal places, and the third pairs equal operations at any places. The last
+pass pairs remaining operations with equal inputs: they moved.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ipytorchseed.trace.keys import Keys
 
 Pairs = tuple[Any, Any]
 
-# How many operations in a row must agree, and the distance within which to search for them.
+# To find where two traces agree again: how many operations in a row must be equal, and how far
+# ahead to search. The steps are tried in order.
 _STEPS = ((4, 256), (4, 4096), (1, 65_536))
 
 
@@ -27,9 +29,9 @@ class Alignment(Struct):
     """Pairs of operations, by index.
 
     Attributes:
-        a: Indices in the one trace, in the order of ``b``.
-        b: Indices in the other, ascending.
-        ordered: Which pairs have the same order in both; the others moved.
+        a: The indices of the pairs in the first trace, in the order of ``b``.
+        b: The indices of the pairs in the second trace, ascending.
+        ordered: Whether each pair is in the same order in both traces. If not, it moved.
     """
 
     a: Any
@@ -53,7 +55,7 @@ def align(a: Keys, b: Keys) -> Alignment:
 
 
 def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[slice, slice]]:
-    """Yield the gaps between pairs in which both have operations left."""
+    """Yield the gaps between pairs in which both traces have unpaired operations."""
     at = to = 0
     ends = ([*side.tolist(), end] for side, end in zip(pairs, (a_end, b_end), strict=True))
     for at_end, to_end in zip(*ends, strict=True):
@@ -63,7 +65,7 @@ def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[slice, slice]]
 
 
 def _anchors(x: Any, y: Any) -> Pairs:
-    """Pair what occurs once in both, in the longest common order."""
+    """Pair keys that occur once in both arrays, in the longest common order."""
     if len(x) == len(y) == 1:
         same = np.flatnonzero(x == y)
         return same, same
@@ -102,7 +104,7 @@ def _longest_rising(numbers: Any) -> Any:
 
 
 def _walk(x: Any, y: Any) -> Pairs:
-    """Pair what agrees along both, step by step."""
+    """Pair equal keys along two arrays, skipping stretches that differ."""
     grams = {size: (_grams(x, size), _grams(y, size)) for size, _ in _STEPS}
     left, right = [np.empty(0, int)], [np.empty(0, int)]
     onward: tuple[int, int] | None = (0, 0)
@@ -128,7 +130,7 @@ def _common(x: Any, y: Any) -> int:
 
 
 def _grams(x: Any, size: int) -> Any:
-    """Number each stretch of so many numbers, padded with zeros at the end."""
+    """Return a hash of each stretch of ``size`` numbers, padded with zeros at the end."""
     total = np.zeros(len(x), np.int64)
     for step in range(min(size, len(x))):
         total[: len(x) - step] += x[step:] * (2 * step + 1)
@@ -136,7 +138,13 @@ def _grams(x: Any, size: int) -> Any:
 
 
 def _resync(grams: dict[int, Pairs], i: int, j: int) -> tuple[int, int] | None:
-    """Return where both agree again, or None."""
+    """Return the next positions from which two arrays agree again, or None.
+
+    Args:
+        grams: The hashes of stretches in both arrays, by the length of the stretch.
+        i: The position in the first array.
+        j: The position in the second array.
+    """
     for size, far in _STEPS:
         one, other = grams[size]
         _, p, q = np.intersect1d(one[i : i + far], other[j : j + far], return_indices=True)
@@ -147,7 +155,7 @@ def _resync(grams: dict[int, Pairs], i: int, j: int) -> tuple[int, int] | None:
 
 
 def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
-    """Add pairs that moved: with equal inputs, the first with the first."""
+    """Add pairs of operations that moved: those with equal inputs, in order."""
     rest = [
         np.setdiff1d(np.arange(len(each.anchor)), done, assume_unique=True)
         for each, done in zip((a, b), pairs, strict=True)

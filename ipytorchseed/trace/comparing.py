@@ -1,4 +1,4 @@
-"""Compares two traces: where they diverge, what only rounds, what only one has."""
+"""Compares two traces: finds divergence, rounding, and unpaired operations."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
     """Compare two traces.
 
     Args:
-        a: The one.
-        b: The other.
-        rtol: How far results may be apart, relative to their greatest value or their norm.
+        a: The first trace, called A.
+        b: The second trace, called B.
+        rtol: The largest accepted difference of results, relative to their greatest value or their
+            norm; None to compare bits.
 
     Raises:
-        TraceError: A tolerance is given, and a trace has no summaries.
+        TraceError: ``rtol`` is given, and a trace has no summaries.
     """
     for each in (a, b) if rtol is not None else ():
         if not each.header.summaries:
@@ -57,7 +58,7 @@ class _Comparing:
         self.spans, self._span_of = find_spans(mine, theirs, self.given_same, self._distances, rtol)
 
     def _judge(self, one: Keys, other: Keys) -> None:
-        """Find which pairs had the same inputs, and which the same results."""
+        """Find the pairs with the same inputs, and the pairs with the same results."""
         at, to = self.pairs.a, self.pairs.b
         self.same_plain = one.plain[at] == other.plain[to]
         self.same_given = one.given[at] == other.given[to]
@@ -70,18 +71,24 @@ class _Comparing:
         self.given_same = self.same_given | near
 
     def _apart(self, side: str, chosen: Any) -> Any:
-        """Return the distances of pairs' tensors: 0 if not chosen, NaN if unknown."""
+        """Return the distance of each pair: 0 if it is not chosen, NaN if unknown.
+
+        Args:
+            side: ``reads`` for the distance of inputs, ``makes`` for results.
+            chosen: A mask of the pairs to compute.
+        """
         found = np.zeros(len(chosen))
         found[chosen] = self._distances.of(side, self.pairs.a[chosen], self.pairs.b[chosen])
         return found
 
     def _accept_rounding(self, rtol: float) -> None:
-        """Accept differences within the rounding of the inputs, up to a divergence.
+        """Accept differences that the rounding of larger inputs explains.
 
-        Rounding errors grow with what is added up: the gradient of a bias before a norm is only
-        rounding. Results computed only from such a result are no better.
+        Rounding errors are relative to the numbers that are summed. For example, the gradient of a
+        bias before a norm consists of rounding errors only. Results computed only from such tensors
+        are compared on the scale of their inputs too. Stops at the first real divergence.
         """
-        scales: dict[int, Any] = {}  # by B's digest: the scale for the rounding of a tensor
+        scales: dict[int, Any] = {}  # the scale of a tensor's rounding errors, by digest in B
 
         def rows(tensors: Tensors, operation: int) -> list[tuple[int, Any]]:
             chosen = tensors.of(operation)
@@ -106,11 +113,13 @@ class _Comparing:
                 self.given_same[pair] |= all(theirs in scales for _, theirs, _ in inputs)
             return
 
-    # -- where they diverge
-    # -------------------------------------------------------------------------
+    # -- the first divergence ----------------------------------------------------------------------
 
     def _first(self) -> tuple[FirstDifference | None, int]:
-        """Find where the runs diverge, with the pair's number, or that past the last."""
+        """Return the first divergence of the runs, and the number of its pair.
+
+        If no pair diverges, the number is the count of pairs.
+        """
         wrong = np.flatnonzero(~self.good)
         real = [each for each in self.spans if not each.accounted]
         if not len(wrong):
@@ -132,7 +141,15 @@ class _Comparing:
         ), pair
 
     def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> FirstDifference | None:
-        """Find what created the differing inputs of a pair; None if no operation here did."""
+        """Find the operations that created the differing inputs of a pair.
+
+        Args:
+            tensors: The differing inputs, from ``_differing_inputs``.
+            pair: The pair.
+
+        Returns:
+            The difference in their creation; None if no recorded operation explains it.
+        """
         at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
         made = [
             (side, maker)
@@ -147,12 +164,16 @@ class _Comparing:
             if (span := self._span_of.get((side, maker))) is not None:
                 span.accounted = False
                 return _of_span(span)
-        # Both have its maker, with equal results: something invisible changed it since.
+        # The creators are paired and their results equal: unrecorded code changed the tensor since.
         compiled = self._compiled[0][at] or self._compiled[1][to]
         return self._parting("fused", pair) if made and compiled else None
 
     def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
-        """Return the differing inputs of a pair: A's and B's digest, and B's kind."""
+        """Return the differing inputs of a pair of operations.
+
+        Returns:
+            For each input: its digest in A, its digest in B, and the index of its kind in B.
+        """
         one, other = self.a.reads, self.b.reads
         mine, theirs = (np.arange(each.start, each.stop) for each in (one.of(at), other.of(to)))
         if len(mine) == len(theirs):
@@ -172,11 +193,10 @@ class _Comparing:
             difference=None if apart != apart else apart,  # noqa: PLR0124 -- NaN
         )
 
-    # -- the result
-    # ---------------------------------------------------------------------------------
+    # -- the result --------------------------------------------------------------------------------
 
     def comparison(self) -> Comparison:
-        """Return the result."""
+        """Return the result of the comparison."""
         first, until = self._first()
         caught = np.flatnonzero(self.given_same & ~self.good)
         theirs = self.b.header.settings

@@ -1,4 +1,4 @@
-"""The result of comparing two traces, as records."""
+"""Records for the result of comparing two traces, called A and B."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ if TYPE_CHECKING:
 
 
 class Span(Struct):
-    """Operations that only one of the traces has, or that replace each other.
+    """Unpaired operations between two pairs: in one trace only, or different in both.
 
     Attributes:
-        at: Their index in B, or where it would be.
-        a: The first of A's, if any.
-        b: The first of B's, if any.
-        count_a: The number in A.
-        count_b: The number in B.
-        names_a: The most frequent operations of A's.
-        names_b: Those of B's.
-        accounted: Whether they made no difference: the other run has all their results, or their
-            readers gave the same.
-        draws: Whether random numbers are drawn among them.
-        fused: Whether the other run has compiled code there, in which they may be fused.
+        at: The index of the operations in B, or where they would be.
+        a: The first unpaired operation in A, if any.
+        b: The first unpaired operation in B, if any.
+        count_a: The number of unpaired operations in A.
+        count_b: The number of unpaired operations in B.
+        names_a: The most frequent unpaired operations in A.
+        names_b: The most frequent unpaired operations in B.
+        accounted: Whether these operations made no difference: the other trace has their results
+            too, or the operations that read their results gave equal results.
+        draws: Whether one of these operations draws random numbers.
+        fused: Whether one of the runs has compiled code here. It may contain the operations of the
+            other run in fused form.
     """
 
     at: int
@@ -40,20 +41,27 @@ class Span(Struct):
 
 
 class FirstDifference(Struct, frozen=True):
-    """The first divergence of the runs.
+    """The first divergence of two runs.
+
+    The kinds are:
+
+    - ``operation``: an operation gave different results for equal inputs
+    - ``argument``: an argument that is not a tensor differs
+    - ``draw``: the generator had a different state
+    - ``input``: a tensor differs that no recorded operation created
+    - ``only-a``, ``only-b``: only one run has these operations
+    - ``replaced``: each run has other operations here
+    - ``fused``: one run has operations here, and the other has compiled code
+    - ``unwritten``: an operation read uninitialized memory (only if such memory is recorded)
 
     Attributes:
-        kind: ``operation`` (equal inputs, different results), ``argument`` (a number differs),
-            ``draw`` (the generator had a different state), ``input`` (a tensor differs that no
-            operation here created), ``only-a``, ``only-b``, ``replaced``, ``fused`` (only one has
-            them, the other has compiled code there), ``unwritten`` (it read memory that nothing had
-            written; only where new memory is recorded).
-        a: The operation in A.
-        b: The operation in B.
+        kind: The kind.
+        a: The operation in A, if any.
+        b: The operation in B, if any.
         difference: A lower bound on the distance of the results, relative to their greatest value
             or norm; None if unknown.
-        span: The operations that only one has, for the kinds from ``only-a`` to ``fused``.
-        source: The operation that returned memory that nothing had written, for ``unwritten``.
+        span: For ``only-a``, ``only-b``, ``replaced`` and ``fused``: the unpaired operations.
+        source: For ``unwritten``: the operation that returned the uninitialized memory.
     """
 
     kind: str
@@ -65,7 +73,7 @@ class FirstDifference(Struct, frozen=True):
 
     @property
     def outside(self) -> bool:
-        """Whether the difference did not come from an operation, or from new memory."""
+        """Whether neither an operation nor uninitialized memory caused the difference."""
         return self.kind not in {"operation", "unwritten"}
 
     @property
@@ -75,11 +83,11 @@ class FirstDifference(Struct, frozen=True):
 
     @property
     def shown(self) -> Operation:
-        """The operation to show: that in B, unless only that in A is not compiled."""
+        """The operation to show: B's if there is one, or A's if B's is compiled."""
         shown = self.b or self.a
         if self.b is not None and self.b.compiled and self.a is not None:
             shown = self.a
-        assert shown is not None  # noqa: S101 -- one of them parts
+        assert shown is not None  # noqa: S101 -- at least one of the two is set
         return shown
 
 
@@ -87,7 +95,7 @@ class Rounding(Struct, frozen=True):
     """Operations at one place whose results differ by rounding.
 
     Attributes:
-        operation: The first of them, in B.
+        operation: The first of these operations, in B.
         count: The number of operations.
         largest: The largest difference.
     """
@@ -98,20 +106,20 @@ class Rounding(Struct, frozen=True):
 
 
 class Comparison(Struct):
-    """Two traces compared.
+    """The comparison of two traces.
 
     Attributes:
-        a: The one.
-        b: The other.
-        rtol: The tolerance; None to compare bits.
-        aligned: Operations that both have.
-        moved: How many of these are in a different order.
-        differing: How many of these differ in bits.
+        a: The first trace.
+        b: The second trace.
+        rtol: The tolerance; None if bits were compared.
+        aligned: The number of paired operations.
+        moved: The number of pairs that are in a different order.
+        differing: The number of pairs whose results differ in bits.
         first: The first divergence, or None.
-        operation: The first operation with equal inputs and different results.
-        spans: Operations that only one has.
+        operation: The first operation with equal inputs and different results, or None.
+        spans: Unpaired operations.
         roundings: Differences by rounding before the first divergence.
-        settings: Versions, hardware and flags that differ: name, A's and B's.
+        settings: Versions, hardware and flags that differ: each as name, A's value and B's value.
     """
 
     a: Loaded
@@ -128,5 +136,5 @@ class Comparison(Struct):
 
     @property
     def equal(self) -> bool:
-        """Whether both runs computed the same."""
+        """Whether the runs do not diverge."""
         return self.first is None

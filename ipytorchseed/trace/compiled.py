@@ -1,6 +1,6 @@
-"""torch.compile: a run of a compiled graph counts as one operation.
+"""Records each run of a graph compiled by torch.compile as one operation.
 
-Our own code stays uncompiled.
+Also keeps torch.compile from compiling our own functions.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from ipytorchseed.introspection.replacing import Replacements
 
 
 def leave_uncompiled(*functions: Callable[..., Any]) -> None:
-    """Exclude functions, and all that they call, from torch's compiler.
+    """Exclude functions, and the functions that they call, from torch's compiler.
 
     Like ``torch.compiler.disable``, but without a cost for each call.
     """
-    at: Any = sys.modules["torch"]._C._dynamo.eval_frame  # noqa: SLF001 -- as torch._dynamo has it
-    # earlier versions compile nothing under a dispatch mode
+    at: Any = sys.modules["torch"]._C._dynamo.eval_frame  # noqa: SLF001 -- there is no public way
+    # Versions of torch without this function compile nothing under a dispatch mode.
     if hasattr(at, "set_code_exec_strategy"):
         skip = at._FrameExecStrategy(at._FrameAction.SKIP, at._FrameAction.SKIP)  # noqa: SLF001
         for each in functions:
             at.set_code_exec_strategy(each.__code__, skip)
 
 
-# The name of the operation for one run of what inductor compiled, forward or backward.
+# The name of the operation for one run of a graph that inductor compiled, forward or backward.
 GRAPH = "inductor::graph"
 
-# The module in the paths of operations that such a run calls directly, such as mm.
+# The last module in the path of an operation that compiled code calls, such as mm.
 COMPILED = "<compiled>"
 
 
@@ -38,12 +38,13 @@ def watch_graphs(
 ) -> None:
     """Intercept each run of a graph that inductor compiled or will compile.
 
-    Its kernels are not dispatched like torch's operations, so their inputs and results are
-    visible only here.
+    torch does not dispatch the kernels of a graph like operations, so the inputs and results of a
+    graph are visible only here.
 
     Args:
-        watch: Called instead of a run, with the graph, its inputs, and the run itself.
-        replaced: Restores what is replaced.
+        watch: Called instead of running a graph, with the graph, its inputs, and the function that
+            runs it.
+        replaced: Registers the replaced functions, to restore them later.
     """
 
     def attach() -> None:
@@ -60,7 +61,7 @@ def watch_graphs(
     backend = getattr(sys.modules["torch"], "_TorchCompileInductorWrapper", None)
     if "torch._inductor.output_code" in sys.modules:
         attach()
-    elif backend is not None:  # it is imported when something is compiled
+    elif backend is not None:  # torch imports inductor when it compiles the first graph
         compile_, waiting = backend.__call__, [attach]
 
         @wraps(compile_)

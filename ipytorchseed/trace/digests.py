@@ -1,4 +1,4 @@
-"""Digests of the inputs and results of each operation, over all their bits."""
+"""Digests all bits of the inputs and results of operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ipytorchseed.fingerprint.memory import UnreadableError, view
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 
 MASK = 2**64 - 1
-# The digest of what cannot be read: a tensor without memory, or a wrapper of others.
+# The digest of a tensor that cannot be read: it has no memory, or wraps other tensors.
 UNSEEN = 1
 
 
@@ -27,8 +27,8 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     Equal tensors have equal digests in every process, whatever their memory layout.
 
     Args:
-        portable: Make digests equal on any device. Otherwise a large tensor on a GPU is digested
-            there, without a copy.
+        portable: Whether digests must be equal on all devices. Otherwise, large tensors on a GPU
+            are digested there, without a copy.
     """
     import numpy as np
 
@@ -37,11 +37,11 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     dtype, layout, strided, plain = at.dtype, at.layout, at.strided, at.plain
     neg, nested = at.is_neg, at.is_nested
     storage, shared, resizable = at.untyped_storage, at.is_shared, at.resizable
-    on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- as native
+    on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- fastest
     sizes_of = _plain_sizes()
     hashed = xxh3_64_intdigest
 
-    def digest(tensor: Any) -> int:  # noqa: PLR0911 -- one for each kind, the usual last
+    def digest(tensor: Any) -> int:  # noqa: PLR0911 -- one for each kind of tensor
         if id(type(tensor)) not in plain and not reads_natively(type(tensor)):
             return UNSEEN
         size, kind = sizes_of.get(dtype(tensor), _NONE)
@@ -90,9 +90,10 @@ _NONE = 0, 0
 
 
 def _plain_sizes() -> dict[Any, tuple[int, int]]:
-    """Return element size and number of each dtype that can be hashed directly.
+    """Return the element size and hash of each dtype whose memory is hashed directly.
 
-    Not complex ones, which may be conjugated lazily, and not quantized ones, which have a scale.
+    Complex dtypes are excluded because tensors may be conjugated lazily, quantized dtypes because
+    tensors also have a scale.
     """
     torch: Any = sys.modules["torch"]
     dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype)}
@@ -124,9 +125,10 @@ def _other(tensor: Any, *, portable: bool) -> int:
 
 
 def plain_digest(words: list[Any]) -> int:
-    """Digest arguments that are not tensors, equally in every process.
+    """Return a digest of arguments that are not tensors, equal in every process.
 
-    Their bytes are hashed, because ``hash(-1) == hash(-2)``. An object's address is left out.
+    Their bytes are hashed, because ``hash(-1) == hash(-2)``. For an object, only its class is used,
+    not its address.
     """
     try:
         return xxh3_64_intdigest(marshal.dumps(words, 2))

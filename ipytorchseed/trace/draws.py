@@ -1,4 +1,4 @@
-"""Who drew random numbers: torch by operation, others by line of the cell."""
+"""Records draws: by operation for torch, by line of the cell for other sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.operations import Overload
 from ipytorchseed.trace.places import Lines
 
-# Files of torch that draw for the user, and their names.
+# Files of torch that draw for the user, and the names that messages give them.
 _ASKERS = (
     ("torch/utils/data/dataloader.py", "DataLoader"),
     ("torch/utils/data/sampler.py", "DataLoader's sampler"),
@@ -30,15 +30,15 @@ _ASKERS = (
 
 
 class Drawn(Struct):
-    """What one operation at one place drew from one source.
+    """The draws of one operation, at one place, from one source.
 
     Attributes:
-        operation: torch's name, ``aten::bernoulli_``.
-        place: Its place in the code.
+        operation: The operation's name in torch, ``aten::bernoulli_``.
+        place: The place in the code.
         source: The source or generator.
-        by: The part of torch that drew, if it was not a module of the user: ``DataLoader``.
+        by: The part of torch that drew for the user, such as ``DataLoader``; else "".
         calls: The number of calls.
-        numbers: The number of raw numbers in all; None if they cannot be counted.
+        numbers: The total of raw numbers; None if they cannot be counted.
     """
 
     operation: str
@@ -49,26 +49,28 @@ class Drawn(Struct):
     numbers: int | None = 0
 
     def add(self, numbers: int | None) -> None:
-        """Count one more draw of so many numbers."""
+        """Count one more call.
+
+        Args:
+            numbers: How many raw numbers it drew; None if unknown.
+        """
         self.calls += 1
         self.numbers = None if numbers is None or self.numbers is None else self.numbers + numbers
 
 
 class Draws:
-    """Records what each drawing operation takes from which generator.
+    """Records which operations draw from which generators.
 
     Args:
-        names: The user's namespace, in which generators have their names.
-        count: Whether to count the numbers, which takes some time for each draw.
-
-    Attributes:
-        all: What was drawn, in the order of the first draws.
+        names: The user's namespace, for the names of generators.
+        count: Whether to count the drawn numbers, which takes some time for each draw.
     """
 
     def __init__(self, names: Mapping[str, Any], *, count: bool) -> None:
         self._names = names
         self._count = count
-        # the generator too, so that it keeps its address
+        # The name of each generator, by its address. Each is kept alive, so that no address is
+        # reused.
         self._called: dict[int, tuple[Any, str]] = {}
         self._drawn: dict[tuple[str, Place, str, str], Drawn] = {}
         self._generator: Any = None
@@ -76,11 +78,11 @@ class Draws:
 
     @property
     def all(self) -> list[Drawn]:
-        """The draws."""
+        """The draws, in the order of their first calls."""
         return [*self._drawn.values()]
 
     def before(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> int:
-        """Return the digest of the generator that an operation is about to draw from."""
+        """Return the digest of the generator from which an operation is about to draw."""
         self._generator = _generator_of(args, given)
         self._before = b"" if self._generator is None else torch_random.read(self._generator)
         return xxh3_64_intdigest(self._before)
@@ -88,7 +90,14 @@ class Draws:
     def after(
         self, operation: Overload, place: Place, lines: Lines, frame: FrameType | None
     ) -> None:
-        """Record what it drew; the frame is its caller's, if Python code called it."""
+        """Record the draws of the operation that ``before`` was called for.
+
+        Args:
+            operation: The operation.
+            place: The place in the code.
+            lines: Finds the user's frames.
+            frame: The frame that called the operation, if Python code did.
+        """
         if self._generator is None:
             return
         now = torch_random.read(self._generator)
@@ -101,7 +110,8 @@ class Draws:
         drawn.add(draws_between(self._before, now, BOUND) if self._count else None)
 
     def _name(self, generator: Any) -> str:  # torch.Generator
-        number = generator._cdata  # noqa: SLF001 -- each operation is given another object for it
+        # Each operation receives a new Python object for the same generator.
+        number = generator._cdata  # noqa: SLF001
         known = self._called.get(number)
         if known is None:
             mine = {found.name: found.object for found in find_generators(self._names)}
@@ -147,14 +157,13 @@ _LOOKED_AT = frozenset({"python", "numpy"})
 
 
 class LineDraws:
-    """Records which lines of a cell draw from python's and numpy's own sources.
+    """Records which lines of a cell draw from the sources of python and numpy.
 
     Args:
         file: The name under which the cell was compiled.
 
     Attributes:
-        drawn: What was drawn, in the order of the first draws.
-        refused: Whether a debugger is active, with which this would interfere.
+        refused: Whether nothing was recorded, because a debugger is active.
     """
 
     def __init__(self, file: str) -> None:
@@ -167,11 +176,11 @@ class LineDraws:
 
     @property
     def drawn(self) -> list[Drawn]:
-        """The draws."""
+        """The draws, in the order of their first calls."""
         return [*self._drawn.values()]
 
     def attach(self, frame: FrameType) -> None:
-        """Start in this thread, with the active frames of the cell."""
+        """Start recording in this thread, also in active frames of the cell."""
         if sys.gettrace() is not None:
             self.refused = True
             return
@@ -184,7 +193,7 @@ class LineDraws:
         sys.settrace(self._called)
 
     def detach(self) -> None:
-        """Stop, and attribute the last line."""
+        """Stop recording, after recording the draws of the last line."""
         if not self.refused and sys.gettrace() == self._called:
             sys.settrace(None)
             self._look()
@@ -198,7 +207,7 @@ class LineDraws:
         return self._in_cell
 
     def _look(self) -> None:
-        """Attribute what was drawn since the last look to the line that ran since then."""
+        """Record draws since the previous look for the line that ran since then."""
         for name, read in self._reads.items():
             now, before = read(), self._states[name]
             if now == before:

@@ -1,4 +1,4 @@
-"""Records a trace during the run, chunk by chunk, in memory or to a file."""
+"""Records a trace in chunks during a run, in memory or to a file."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ from ipytorchseed.trace.summaries import summarize
 
 Record = Header | Chunk | End
 
-# Operations in a chunk, above which it is written.
+# A chunk is written when it has this many operations.
 _MOST = 8192
 
-# Different tensors in a chunk, above which it is written; and storages that are remembered.
+# A chunk is written when it has this many different tensors. Also the most storages whose last
+# written tensor is remembered.
 _LARGEST = 1 << 16
 
-# Arguments of an operation that are stored as text.
+# The most arguments of an operation that are stored as text.
 _SHOWN = 120
 
-# Seconds after which a chunk is written anyway, so that a killed run leaves most of its trace.
+# A chunk is written after this many seconds, so that a killed run leaves most of its trace.
 _SECONDS = 1.0
 
 
@@ -57,8 +58,8 @@ class Trace:
 
     Attributes:
         count: The number of operations in it.
-        portable: Whether tensors have equal digests on any device.
-        summaries: Whether to keep greatest, mean and norm of tensors.
+        portable: Whether equal tensors on different devices have equal digests.
+        summaries: Whether to record the greatest value, mean and norm of tensors.
     """
 
     portable = summaries = False
@@ -73,7 +74,7 @@ class Trace:
 
         Args:
             thread: The thread's number.
-            places: The places of operations, by number.
+            places: The places of operations; the track refers to them by number.
         """
         track = Track(self, thread, places)
         self._tracks.append(track)
@@ -84,7 +85,7 @@ class Trace:
         self._records.append(record)
 
     def load(self) -> Loaded:
-        """Return the recorded trace, to be compared."""
+        """Return the recorded trace for a comparison."""
         return gather([Header(time.time(), {}, None, self.summaries), *self._records])
 
     def close(self, notes: Sequence[str]) -> None:
@@ -98,11 +99,12 @@ class TraceFile(Trace):
     """A trace that is being written to a file.
 
     Args:
-        path: The file. An existing trace is overwritten. Each of several ranks has its own file.
-        summaries: Whether to keep greatest, mean and norm of tensors.
+        path: The file. An existing trace is overwritten. If there are several ranks, the number of
+            this rank is inserted.
+        summaries: Whether to record the greatest value, mean and norm of tensors.
 
     Attributes:
-        path: The file.
+        path: The file that is written.
 
     Raises:
         TraceError: The file cannot be written.
@@ -129,14 +131,15 @@ class TraceFile(Trace):
                 with self.path.open("rb") as before:
                     if before.read(len(MAGIC)) != MAGIC:
                         raise TraceError(f"{path} is not a trace, so it is not overwritten")
-            self._out = self.path.open("wb", buffering=0)  # a forked process has nothing to flush
+            # Unbuffered, so that a forked process has nothing to flush.
+            self._out = self.path.open("wb", buffering=0)
             self._out.write(MAGIC + b"%d\n" % VERSION)
         except OSError as error:
             raise TraceError(f"no trace can be written to {path}: {error.strerror}") from None
         self.write(Header(time.time(), _settings(), rank, summaries))
 
     def write(self, record: Record) -> None:
-        """Append a frame."""
+        """Append a record as a frame of the file."""
         if os.getpid() != self._process:  # a forked worker of a DataLoader
             return
         data = zlib.compress(msgspec.msgpack.encode(record), 1)
@@ -157,10 +160,10 @@ class Track:
     Args:
         trace: The trace.
         thread: The thread's number.
-        places: The places of operations, by number.
+        places: The places of operations; ``add`` refers to them by number.
 
     Attributes:
-        whole: Whether all operations from now on must be in one chunk.
+        whole: Whether the chunk must not be written now, so that further operations are in it too.
     """
 
     def __init__(self, trace: Trace, thread: int, places: Places) -> None:
@@ -173,13 +176,13 @@ class Track:
         self._digest = digest_of_tensor(portable=trace.portable)
         at = native()
         self._dtype, self._shape, self._storage = at.dtype, at.shape, at.untyped_storage
-        self._held: dict[int, int] = {}  # what was last written to a storage
-        self._kept: list[object] = []  # weak references to these, which keep no memory alive
+        self._held: dict[int, int] = {}  # the digest last written to each storage
+        self._kept: list[object] = []  # weak references, so that no identity is reused
         self.whole = False
         self._begin()
 
     def _begin(self) -> None:
-        """Begin a chunk."""
+        """Begin a new chunk."""
         self._index: dict[int, int] = {}
         self._kinds: dict[Kind, int] = {}
         self._kind_of, self._summaries = array("I"), array("f")
@@ -191,7 +194,11 @@ class Track:
         self._due = time.monotonic() + _SECONDS
 
     def digest(self, tensor: Any, *, is_new: bool = False) -> int:
-        """Digest an input, which may be part of what was last written to its memory."""
+        """Return the digest of an input.
+
+        If another tensor was last written to the same storage, a link to that tensor is recorded,
+        since the input may be a part of it.
+        """
         found = self._digest(tensor)
         if found not in self._index:
             held = found if is_new else self._held.get(self._memory(tensor), found)
@@ -201,11 +208,11 @@ class Track:
         return found
 
     def result(self, tensor: Any) -> int:
-        """Digest a new tensor."""
+        """Return the digest of a new tensor, and register it as written."""
         return self._hold(self.digest(tensor, is_new=True), tensor)
 
     def written(self, tensor: Any) -> int:
-        """Digest a tensor that was written to, which may be part of another."""
+        """Return the digest of a tensor that was overwritten, and register it as written."""
         return self._hold(self.digest(tensor), tensor)
 
     def _hold(self, found: int, tensor: Any) -> int:
@@ -220,14 +227,20 @@ class Track:
         return found
 
     def _memory(self, tensor: Any) -> int:
-        """Return the identity of a tensor's storage, unique while it is kept; or 0."""
+        """Return the identity of a tensor's storage, or 0 if it does not have one."""
         try:
             return int(self._storage(tensor)._cdata)  # noqa: SLF001 -- no public way
-        except RuntimeError:  # it has none, or several
+        except RuntimeError:  # the tensor has no storage, or several
             return 0
 
     def _meet(self, found: int, tensor: Any = None, kind: Any = None) -> int:
-        """Store a tensor, number or state of a generator."""
+        """Add a tensor, a number or a generator's state to the chunk; return its index.
+
+        Args:
+            found: The digest.
+            tensor: The tensor, if it is one.
+            kind: The kind, if it is not a tensor.
+        """
         if tensor is not None and found != UNSEEN:
             kind = self._dtype(tensor), self._shape(tensor)
         if self._trace.summaries:
@@ -237,11 +250,11 @@ class Track:
         return index
 
     def _at(self, digest: int) -> int:
-        """Return the index of a tensor, or of a number among results."""
+        """Return the index of a digest in the chunk; add it if it is new."""
         at = self._index.get(digest)
         return self._meet(digest) if at is None else at
 
-    def add(  # noqa: PLR0913, PLR0917 -- what a dispatch mode has at hand
+    def add(  # noqa: PLR0913, PLR0917 -- the columns of an operation
         self,
         operation: str,
         place: int,
@@ -250,15 +263,15 @@ class Track:
         state: int | None,
         made: list[int],
     ) -> None:
-        """Store an operation.
+        """Add an operation to the chunk; write the chunk if it is full.
 
         Args:
-            operation: Its name.
+            operation: The name of the operation.
             place: The number of its place.
-            words: Its arguments that are not tensors.
-            read: Digests of its input tensors.
-            state: Digest of the generator that it drew from.
-            made: Digests of its results.
+            words: The arguments that are not tensors.
+            read: The digests of the input tensors. The generator's state is appended.
+            state: The digest of the generator from which it drew; None if it drew nothing.
+            made: The digests of the results.
         """
         if state is not None:
             if state not in self._index:
@@ -282,11 +295,11 @@ class Track:
 
     @property
     def count(self) -> int:
-        """The number of operations in the trace, with those that were not written yet."""
+        """The number of operations in the trace, including unwritten ones."""
         return self._trace.count + len(self._of)
 
     def flush(self) -> None:
-        """Write what was stored."""
+        """Write the chunk, and begin a new one."""
         count = len(self._of)
         if count:
             self._trace.write(self._chunk())

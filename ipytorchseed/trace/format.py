@@ -1,8 +1,8 @@
-"""The format of a trace's file.
+"""The file format of a trace.
 
-A line with the format and its version; then frames. Each frame has its length, a checksum, and
-MessagePack compressed by zlib. The frames are a header, chunks of operations, and an end, which
-is missing if the run was killed.
+The first line has the name and version of the format. Frames follow: a header, chunks of
+operations, and an end. The end is missing if the run was killed. Each frame consists of its length,
+a checksum, and a MessagePack record compressed by zlib.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from msgspec import Meta, Struct
 
 MAGIC = b"ipytorchseed trace "
 VERSION = 1
-# The head of each frame: the length of its content in bytes, and the CRC-32 of that.
+# The head of each frame: the length of its content in bytes, and the content's CRC-32.
 FRAME = Layout("<II")
 
 Number = Annotated[int, Meta(ge=0)]
 
-# The most entries of a table in a chunk; our chunks have some thousands.
+# The most entries of a table in a chunk. Real chunks have a few thousand.
 _TABLE = Meta(max_length=1 << 20)
 
-# Characters that are stored of an operation's arguments and of a line of code.
+# The most characters that are stored of a line of code, or of an operation's arguments.
 _LONGEST = 120
 
 # The dtype of a generator's state, which is an input of a drawing operation.
@@ -30,15 +30,16 @@ STATE = "random state"
 
 
 class Place(NamedTuple):
-    """Where in the code an operation came from.
+    """The place in the user's code that called an operation.
 
     Attributes:
-        file: The path from the working folder, else the name; empty for a cell.
-        line: From 1; 0 if no line of the user's is on the stack. In a backward pass, the line of
-            the forward operation.
-        code: The line's text.
+        file: The path relative to the working folder; the file's name if it is elsewhere; empty for
+            a cell.
+        line: The number of the line, from 1; 0 if no line of the user's code is on the stack. In a
+            backward pass, the line of the forward operation.
+        code: The text of the line.
         module: The path of the innermost module, ``model.layer2.conv1``; or "".
-        backward: Whether it belongs to a backward pass.
+        backward: Whether the operation belongs to a backward pass.
     """
 
     file: str = ""
@@ -49,18 +50,18 @@ class Place(NamedTuple):
 
 
 def shorten(text: str) -> str:
-    """Return the start of a text, which UTF-8 can represent."""
+    """Return the start of a text, with characters replaced that UTF-8 cannot encode."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()
 
 
 class Call(NamedTuple):
-    """An operation at a place, with its arguments that are not tensors.
+    """An operation at a place, with the arguments that are not tensors.
 
     Attributes:
-        operation: torch's name, ``aten::mm``.
-        place: Its place in the code.
-        plain: Digest of its other arguments.
-        text: These, for people.
+        operation: The operation's name in torch, ``aten::mm``.
+        place: The place in the code.
+        plain: The digest of the arguments that are not tensors.
+        text: These arguments as text.
     """
 
     operation: str
@@ -73,8 +74,8 @@ class Kind(NamedTuple):
     """The dtype and shape of a tensor.
 
     Attributes:
-        dtype: Without ``torch.``; "" for other values or if unknown.
-        shape: Its sizes.
+        dtype: The dtype without ``torch.``; "" for a value that is not a tensor, or if unknown.
+        shape: The sizes.
     """
 
     dtype: str
@@ -82,13 +83,13 @@ class Kind(NamedTuple):
 
 
 class Header(Struct, tag=0, array_like=True):
-    """The first frame: what is known at the start of a run.
+    """The first frame, written at the start of a run.
 
     Attributes:
-        started: Seconds since 1970.
+        started: When the recording began, in seconds since 1970.
         settings: Versions, hardware and flags by name.
-        rank: The rank of the process; None if it is the only one.
-        summaries: Whether greatest, mean and norm of tensors are kept.
+        rank: The rank of the process; None if there is only one process.
+        summaries: Whether the trace has the greatest value, mean and norm of tensors.
     """
 
     started: float
@@ -98,22 +99,23 @@ class Header(Struct, tag=0, array_like=True):
 
 
 class Chunk(Struct, tag=1, array_like=True):
-    """Some operations of one thread. Columns are little-endian.
+    """Some operations of one thread. All columns are little-endian.
 
     Attributes:
-        thread: The thread, 0 for the first.
-        calls: The operations as they occur.
-        kinds: Shapes and dtypes of tensors.
-        tensors: Digests of the different tensors, 8 bytes each.
-        kind_of: Index of the kind of each, 4 bytes.
-        summaries: Greatest absolute value, mean and norm of each, 3 times 4 bytes; or nothing.
-        of: Index of the call of each operation, 4 bytes.
-        reads: The number of input tensors of each, 4 bytes.
-        read: Indices of these tensors, operation by operation, 4 bytes.
-        makes: The number of result tensors of each, 4 bytes.
-        made: Indices of these tensors.
-        links: Digests of tensors that are parts or views of others, or were written over a part
-            of them, each followed by the other's; 8 bytes each.
+        thread: The number of the thread, 0 for the first.
+        calls: A table of the different calls.
+        kinds: A table of the different shapes and dtypes of tensors.
+        tensors: The digests of the different tensors, 8 bytes each.
+        kind_of: For each of these tensors, the index of its kind, 4 bytes.
+        summaries: For each of these tensors, the greatest absolute value, the mean and the norm, 3
+            times 4 bytes; or empty.
+        of: For each operation, the index of its call, 4 bytes.
+        reads: For each operation, the number of input tensors, 4 bytes.
+        read: The indices of all input tensors in order, 4 bytes each.
+        makes: For each operation, the number of result tensors, 4 bytes.
+        made: The indices of all result tensors in order, 4 bytes each.
+        links: Pairs of digests, 8 bytes each. The first tensor of a pair is a part or a view of the
+            second tensor, or was written over a part of it.
     """
 
     thread: Number
@@ -131,11 +133,11 @@ class Chunk(Struct, tag=1, array_like=True):
 
 
 class End(Struct, tag=2, array_like=True):
-    """The end of a whole trace.
+    """The last frame of a complete trace.
 
     Attributes:
         operations: The number of operations.
-        notes: What could not be seen, in words.
+        notes: Clauses about what could not be recorded.
     """
 
     operations: Number

@@ -1,4 +1,4 @@
-"""Keys that match the operations of two traces."""
+"""Computes keys by which the operations of two traces are matched."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.loading import Loaded, Tensors
 from ipytorchseed.trace.operations import is_unwritten
 
-# Parts of a module's path for a wrapper around it, compiled or distributed.
+# Parts of a module's path that belong to wrappers around modules.
 _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
 
 
 class Keys(Struct):
-    """Columns of hashes, one for each operation.
+    """Arrays with one item for each operation of a trace.
 
-    They are equal for what is the same in two traces, and comparable within one process.
+    ``given``, ``made``, ``anchor``, ``exact`` and ``named`` are hashes that can be compared only
+    within one process.
 
     Attributes:
-        given: Its inputs: tensors, and other arguments.
-        made: Its results.
-        plain: The digest of its other arguments.
-        seen: Whether all of its tensors could be read.
-        anchor: The operation, its place, and its inputs.
-        exact: The operation, its place, shapes and dtypes.
-        named: The operation.
-        compiled: Whether it is a run of compiled code, or within one.
-        unwritten: Whether its results are uninitialized memory, which is no result.
+        given: The hash of the inputs: tensors and other arguments.
+        made: The hash of the results.
+        plain: The digest of the arguments that are not tensors.
+        seen: Whether all tensors of the operation could be read.
+        anchor: The hash of the operation's name, place and inputs.
+        exact: The hash of the operation's name and place, and of its tensors' shapes and dtypes.
+        named: The hash of the operation's name.
+        compiled: Whether the operation is a run of compiled code, or happened in one.
+        unwritten: Whether the operation returns uninitialized memory, which is not compared.
     """
 
     given: Any
@@ -78,7 +79,7 @@ def keys(trace: Loaded) -> Keys:
 
 
 def _bytes(tensors: Tensors, values: Any) -> Iterator[bytes]:
-    """Yield the values of each operation's tensors."""
+    """Yield, for each operation, its tensors' values as bytes."""
     data, begin = values.tobytes(), 0
     for end in (tensors.ends * values.itemsize).tolist():
         yield data[begin:end]
@@ -86,6 +87,9 @@ def _bytes(tensors: Tensors, values: Any) -> Iterator[bytes]:
 
 
 def _place_key(place: Place) -> tuple[object, ...]:
-    """Return a place without the outermost name of its module and without wrappers."""
+    """Return a key for a place: its line, and its module's path.
+
+    The path omits the outermost name, which users choose, and wrappers.
+    """
     path = [each for each in place.module.split(".")[1:] if each not in _WRAPPERS]
     return place.code or place.line, *path, place.backward

@@ -33,7 +33,7 @@ from ipytorchseed.trace.format import (
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
 
-# The most bytes of a chunk, compressed or not: many times a large one.
+# The most bytes of a chunk, compressed or not. Even large chunks are much smaller.
 _LARGEST = 1 << 26
 
 # The most bytes of a decompressed trace, and the most tensors of its operations.
@@ -48,10 +48,11 @@ class Tensors(Struct):
     """The tensors of all operations, one operation after the other.
 
     Attributes:
-        ends: The end index of each operation's tensors.
-        digests: 64 bits each.
-        kinds: Indices of their kinds.
-        summaries: Greatest absolute value, mean and norm of each, in rows; or no rows.
+        ends: For each operation, the index after its last tensor.
+        digests: The digest of each tensor, 64 bits.
+        kinds: The index of each tensor's kind.
+        summaries: A row for each tensor: greatest absolute value, mean and norm. Without summaries,
+            the rows are empty.
     """
 
     ends: Any
@@ -80,7 +81,11 @@ class Tensors(Struct):
         return np.arange(counts.sum()) + np.repeat(self.ends[operations] - ends, counts)
 
     def any(self, chosen: Any) -> Any:
-        """Return for each operation whether any of its tensors is chosen."""
+        """Return a mask of operations: whether any of an operation's tensors is chosen.
+
+        Args:
+            chosen: A mask of the tensors.
+        """
         sums = np.concatenate([[0], np.cumsum(chosen)])
         return sums[self.ends] > sums[self.ends - self.counts]
 
@@ -89,11 +94,11 @@ class Operation(Struct, frozen=True):
     """An operation of a trace.
 
     Attributes:
-        name: torch's name, ``aten::mm``.
-        index: Its number in the trace, from 0.
-        thread: Its thread, 0 for the first.
+        name: The operation's name in torch, ``aten::mm``.
+        index: The number of the operation in the trace, from 0.
+        thread: The number of its thread, 0 for the first.
         place: Its place in the code.
-        given: Its tensors in words, then its other arguments.
+        given: The dtypes and shapes of the input tensors, and the other arguments, as text.
     """
 
     name: str
@@ -104,25 +109,25 @@ class Operation(Struct, frozen=True):
 
     @property
     def compiled(self) -> bool:
-        """Whether it is a run of compiled code, or within one."""
+        """Whether the operation is a run of compiled code, or happened in one."""
         return self.place.module.endswith(COMPILED)
 
 
 class Loaded(Struct):
-    """A trace as read; all columns are numpy arrays.
+    """A trace in memory. All columns are numpy arrays.
 
     Attributes:
-        path: The path of its file.
-        header: What was known at the start of the run.
-        notes: What could not be seen or read, in words.
-        calls: The operations as they occur, with name and place.
-        kinds: Shapes and dtypes.
-        of: Index of the call of each operation.
-        threads: Thread of each operation.
-        reads: Inputs of operations.
-        makes: Results of operations.
-        links: Digests of tensors that are made of others, sorted, with those: parts, views, or
-            partial overwrites.
+        path: The path of the file.
+        header: The header of the file.
+        notes: Clauses about what could not be recorded or read.
+        calls: The different calls, each with name, place and arguments.
+        kinds: The different shapes and dtypes of tensors.
+        of: For each operation, the index of its call.
+        threads: For each operation, the number of its thread.
+        reads: The input tensors of the operations.
+        makes: The result tensors of the operations.
+        links: Sorted rows of two digests. The first tensor of a row is a part or a view of the
+            second tensor, or was written over a part of it.
     """
 
     path: str
@@ -152,7 +157,7 @@ class Loaded(Struct):
         return self.call(operation).operation
 
     def operation(self, at: int) -> Operation:
-        """Describe an operation."""
+        """Return an operation as a record."""
         kinds = [self.kinds[each] for each in self.reads.kinds[self.reads.of(at)].tolist()]
         words = [f"{kind.dtype}{list(kind.shape)}" for kind in kinds
                  if kind.dtype not in ("", STATE)]  # fmt: skip
@@ -166,18 +171,18 @@ class Loaded(Struct):
         )
 
     def find(self, test: Callable[[str], object]) -> list[int]:
-        """Return the operations whose names pass a test, in order."""
+        """Return the indices of operations whose names pass a test, in order."""
         passed = np.array([bool(test(call.operation)) for call in self.calls], bool)
         return np.flatnonzero(passed[self.of]).tolist()
 
 
 def load(path: str | os.PathLike[str]) -> Loaded:
-    """Read a trace.
+    """Read a trace from a file.
 
-    If its process was killed, the complete part is read, and a note says so.
+    If the recording process was killed, the complete frames are read, and a note says so.
 
     Raises:
-        TraceError: It cannot be read, or is not a trace of a known version.
+        TraceError: The file cannot be read, or is not a trace of a known version.
     """
     with _FORMAT.errors(path), _FORMAT.open(path) as file:
         line = file.readline(len(MAGIC) + 16)
@@ -193,7 +198,11 @@ def load(path: str | os.PathLike[str]) -> Loaded:
 
 
 def _frames(file: BinaryIO) -> Iterator[Header | Chunk | End]:
-    """Read frame after frame; stop at an incomplete one."""
+    """Yield the records of a file, up to the first incomplete frame.
+
+    Raises:
+        ContentError: A frame is damaged, or the file is too large.
+    """
     total = 0
     while len(head := file.read(FRAME.size)) == FRAME.size:
         size, checksum = FRAME.unpack(head)
@@ -219,18 +228,18 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     """Gather the records of a trace into columns.
 
     Args:
-        records: A header, chunks, and an end if the trace is whole.
-        path: The path of its file.
+        records: A header, chunks, and an end if the trace is complete.
+        path: The path of the file.
 
     Raises:
-        ContentError: They contradict each other, or are too many.
+        ContentError: The records contradict each other, or have too many tensors.
     """
     rest = iter(records)
     header = next(rest, None)
     if not isinstance(header, Header):
         raise ContentError("a damaged trace: it has no header")
     tables: _Tables = {each: {} for each in ("calls", "kinds")}
-    parts = [_read_chunk(Chunk(0, [], [], *[b""] * 9), header, tables)]  # for no operations
+    parts = [_read_chunk(Chunk(0, [], [], *[b""] * 9), header, tables)]  # if there are no chunks
     tensors, end = 0, None
     for record in rest:
         if isinstance(record, Chunk):
@@ -241,7 +250,7 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
         elif isinstance(record, End):
             end = record
             break
-    parts.sort(key=lambda part: part.thread)  # chunks of threads are interleaved
+    parts.sort(key=lambda part: part.thread)  # the file interleaves the chunks of threads
     of = np.concatenate([part.of for part in parts])
     if end is None:
         notes = [f"{path} is cut off: its process was stopped. {len(of):,} operations are intact"]
@@ -260,12 +269,15 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     )
 
 
-# What chunks have tables of: each thing with its number in the trace.
+# The calls and kinds of all chunks, each with its number in the trace.
 _Tables = dict[str, dict[Any, int]]
 
 
 class _Part(Struct):
-    """The operations of a chunk; fields as in ``Loaded``, but counts instead of ends."""
+    """The operations of a chunk, with fields as in ``Loaded``.
+
+    ``ends`` of the tensors are counts of each operation's tensors, which ``_join`` adds up.
+    """
 
     thread: int
     of: Any
@@ -275,10 +287,15 @@ class _Part(Struct):
 
 
 def _read_chunk(chunk: Chunk, header: Header, tables: _Tables) -> _Part:
-    """Read the columns of a chunk, with the numbers that things have in the trace.
+    """Read the columns of a chunk.
+
+    Args:
+        chunk: The chunk.
+        header: The header of the trace.
+        tables: The calls and kinds of the trace. New ones are added.
 
     Raises:
-        ContentError: It contradicts itself.
+        ContentError: The chunk contradicts itself.
     """
 
     def numbered(table: str, values: list[Any]) -> Any:
@@ -308,6 +325,6 @@ def _read_chunk(chunk: Chunk, header: Header, tables: _Tables) -> _Part:
 
 
 def _join(parts: list[Tensors]) -> Tensors:
-    """Join the tensors of chunks."""
+    """Join the tensors of chunks, and turn counts into ends."""
     counts, *others = map(np.concatenate, zip(*map(astuple, parts), strict=True))
     return Tensors(np.cumsum(counts), *others)

@@ -1,4 +1,4 @@
-"""The schema of an operation: what it reads and writes, whether it draws."""
+"""Describes operations by their schemas: arguments read and written, and draws."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Overload(Struct, frozen=True):
     """An overload of one of torch's operations.
 
     Attributes:
-        name: torch's name, ``aten::index_put_``.
+        name: The operation's name in torch, ``aten::index_put_``.
         view: Whether it returns a view of an argument.
         unwritten: Whether it returns uninitialized memory.
         draws: Whether it draws random numbers.
         arguments: The names of its arguments, in order.
-        written: Those that it writes.
-        unread: Those that it writes without reading.
+        written: The arguments that it writes.
+        unread: The arguments that it writes without reading them.
         returns: Whether it returns anything other than its arguments.
     """
 
@@ -73,11 +73,11 @@ class Overload(Struct, frozen=True):
 
 @cache
 def describe(func: Any) -> Overload:  # an OpOverload, or a similar object
-    """Read an overload's schema."""
+    """Return the description of an overload, from its schema."""
     import torch
 
     schema = getattr(func, "_schema", None)
-    if schema is None:  # a higher-order operator, which calls others
+    if schema is None:  # a higher-order operator, which calls other operations
         return Overload(str(getattr(func, "name", lambda: func)()))
     name = schema.name
     short = name.rpartition("::")[2]

@@ -1,4 +1,4 @@
-"""Where in the code an operation came from: line, module, forward or backward."""
+"""Finds the place in the code that called an operation: line and module."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 # torch's function that starts a backward pass.
 ENGINE = "_engine_run_backward"
 
-# Frames searched for the cell's.
+# The most frames that are searched for a frame of the cell.
 _DEEPEST = 500
 
-# Nodes of the autograd graph with known places; older ones are forgotten.
+# The most nodes of the autograd graph whose places are stored. The older half is dropped.
 _MOST_NODES = 2**22
 
 
-# A file and a line of it: what the search on the stack returns.
+# A file and a line number: the result of searching the stack.
 Spot = tuple[str, int]
 
-# The result of a search without success.
+# The result if no line of the user's code is found.
 NOWHERE: Spot = ("", 0)
 
 
@@ -64,8 +64,8 @@ class Lines:
     Args:
         file: The name under which the cell was compiled.
         names: The user's namespace.
-        pick: Chooses among the user's frames, innermost first, for cells in which a magic removes
-            text. None if the innermost frame of ``file`` is right.
+        pick: Returns the right frame among frames of the user, innermost first. Needed for cells
+            from which a magic removes text. If None, the innermost frame of ``file`` is used.
     """
 
     def __init__(self, file: str, names: Mapping[str, Any], pick: Pick | None = None) -> None:
@@ -78,7 +78,7 @@ class Lines:
 
         Args:
             frame: The innermost frame.
-            end: The name of the function that ends the search, if it is on the stack.
+            end: The name of a function; frames outside of its frame are not searched.
         """
         if self._pick is not None and not end:
             return self._picked(frame, self._pick)
@@ -98,7 +98,13 @@ class Lines:
         return NOWHERE if chosen is None else (self._file, chosen[1])
 
     def place(self, spot: Spot, module: str = "", *, backward: bool = False) -> Place:
-        """Return the place of an operation, by the result of ``find``."""
+        """Return the place of an operation.
+
+        Args:
+            spot: The result of ``find``.
+            module: The path of the innermost module, or "".
+            backward: Whether the operation belongs to a backward pass.
+        """
         file, line = spot
         code = shorten(linecache.getline(file, line).strip())
         return Place(self._shown(file), line, code, module, backward)
@@ -107,8 +113,12 @@ class Lines:
         return ""
 
     def between(self, frame: FrameType | None) -> list[str]:
-        """Return the files from a frame to the user's, innermost first."""
-        stack = () if frame is None else walk_stack(frame)  # for which None means the caller
+        """Return the files of the frames inside the user's innermost frame.
+
+        Args:
+            frame: The innermost frame.
+        """
+        stack = () if frame is None else walk_stack(frame)  # `walk_stack(None)` is our own stack
         frames = takewhile(lambda each: not self._is_users(each), (each for each, _ in stack))
         return [each.f_code.co_filename for each in frames]
 
@@ -117,10 +127,11 @@ class Lines:
 
 
 class ScriptLines(Lines):
-    """Finds the user's line in a script: that of the user's innermost file.
+    """Finds the line of the user's code in a script.
 
     Args:
-        names: The namespace of the code that is traced, which is the user's whatever its file.
+        names: The namespace of the traced code. Code with this namespace is the user's, even if its
+            file belongs to a package.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
@@ -131,16 +142,16 @@ class ScriptLines(Lines):
         file = frame.f_code.co_filename
         own = self._own.get(file)
         if own is None:
-            # made by its compiler, for example
+            # torch's compiler, for example, generates such code
             made = str(frame.f_globals.get("__name__", "")).startswith("torch.")
             mine = frame.f_globals is self._names
             own = self._own[file] = mine or (not made and is_local_file(file))
         return own
 
     def _shown(self, file: str) -> str:
-        """Return a file's path from the working folder, or its name; empty for no file.
+        """Return a file's path relative to the working folder, else its name.
 
-        Others may read the trace, so no other folder is named.
+        Other people may read the trace, so it must not contain the names of other folders.
         """
         path = Path(file)
         if file.startswith("<") or not path.is_file():
@@ -151,11 +162,14 @@ class ScriptLines(Lines):
 
 
 class Sequence:
-    """The place that created each node of the autograd graph, by sequence number.
+    """The places that created the nodes of the autograd graph, by sequence number.
 
-    torch counts nodes in each thread. A node is counted before its operation reaches a dispatch
-    mode, so the newest number belongs to the running operation
-    (``torch/csrc/autograd/function.h``). Each node takes four bytes, for at most four million.
+    torch numbers the nodes of each thread. An operation's node gets its number before a dispatch
+    mode sees the operation, so the newest number belongs to the running operation
+    (``torch/csrc/autograd/function.h``). Each stored node takes four bytes.
+
+    Args:
+        begin: The number of the next node.
     """
 
     def __init__(self, begin: int) -> None:
@@ -163,7 +177,12 @@ class Sequence:
         self._places = array("i")
 
     def note(self, until: int, place: int) -> None:
-        """Record the place that created all new nodes below a number."""
+        """Record the place that created all new nodes.
+
+        Args:
+            until: The number after the last new node.
+            place: The number of the place.
+        """
         new = until - self._begin - len(self._places)
         if new > 0:
             self._places.extend([place] * new)
@@ -178,21 +197,22 @@ class Sequence:
         return self._begin + len(self._places)
 
     def find(self, number: int) -> int | None:
-        """Return the place that created a node, or None if it is older."""
+        """Return the number of the place that created a node; None if not recorded."""
         index = number - self._begin
         return self._places[index] if 0 <= index < len(self._places) else None
 
 
 class ModulePaths:
-    """Tracks which module calls which, in every thread, while attached.
+    """Tracks the stack of running modules in every thread, while attached.
 
     Args:
-        names: The user's namespace, in which the outermost modules have their names.
+        names: The user's namespace, for the names of outermost modules.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._names = names
-        self._paths: dict[int, tuple[Any, str]] = {}  # the module too, so that its id is not reused
+        # The path of each module by its id. The module is kept alive, so that no id is reused.
+        self._paths: dict[int, tuple[Any, str]] = {}
         self._stacks: dict[int, list[str]] = {}
         self._handles: list[Any] = []
         self._filter: Any = None
@@ -202,7 +222,7 @@ class ModulePaths:
         from torch.compiler import is_compiling
         from torch.nn.modules import module
 
-        # torch's compiler includes hooks in what it compiles; there they do nothing.
+        # torch's compiler compiles hooks too. In compiled code, these do nothing.
         def enter(module: Any, _: object) -> None:  # torch.nn.Module
             if not is_compiling():
                 self._enter(module)
@@ -221,14 +241,14 @@ class ModulePaths:
         ]
 
     def detach(self) -> None:
-        """Stop tracking and restore the modules."""
+        """Stop tracking, and remove the hooks and the warning filter."""
         while self._handles:
             self._handles.pop().remove()
         with suppress(ValueError):
             warnings.filters.remove(self._filter)  # type: ignore[attr-defined] # it is a list
 
     def stack(self) -> list[str]:
-        """Return this thread's stack of module paths, innermost last; it stays current."""
+        """Return this thread's list of module paths, innermost last. It is updated."""
         return self._stacks.setdefault(get_ident(), [])
 
     def _enter(self, module: Any) -> None:

@@ -1,4 +1,4 @@
-"""Records a run operation by operation, in each of its threads."""
+"""Records the operations of a run in all of its threads."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
-    """Give each new thread a separate dispatch mode, until everything is restored.
+    """Give each new thread its own dispatch mode, until ``replaced`` is restored.
 
-    Modes belong to a thread. torch passes them on to its autograd threads, not to Python's.
-    Running threads keep theirs.
+    Dispatch modes belong to a thread. torch passes them on to autograd threads, but not to Python's
+    threads. Threads that are already running are not changed.
 
     Args:
-        make: Returns the mode for a new thread, or None. Called in the starting thread, so that
-            threads are identified by the order of their start.
-        replaced: Restores what is replaced.
+        make: Returns the mode for a new thread, or None. It is called in the starting thread, so
+            that threads are numbered in the order of their start.
+        replaced: Registers the replaced method, to restore it later.
     """
     start = threading.Thread.start
 
@@ -46,12 +46,12 @@ def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
 
 
 def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:
-    """Run a thread with its mode at the top of the others."""
+    """Run a thread with its mode on top of the stack of modes."""
     from torch.utils import _python_dispatch as dispatch
 
     vars(thread).pop("run", None)
     mode.begin()
-    dispatch._push_mode(mode)  # noqa: SLF001 -- `with mode` would keep flags of the process
+    dispatch._push_mode(mode)  # noqa: SLF001 -- `with mode` would also save flags of the process
     try:
         run()
     finally:
@@ -59,21 +59,23 @@ def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:
 
 
 class Recorder(Struct, dict=True, eq=False):
-    """Records every torch operation, forward and backward, while entered.
+    """Records every torch operation, forward and backward, inside a ``with`` block.
 
     Args:
         lines: Finds the line of the cell.
         names: The user's namespace, for the names of modules and generators.
-        draws: Called for each operation that draws.
-        fill: A number to fill the uninitialized memory of operations such as ``empty`` with, which
-            are then recorded too. Two runs with different numbers differ in other operations only
-            if memory is read before it is written.
-        trace: Where to record operations with their inputs and results; None to record none.
+        draws: Records the draws of operations.
+        fill: A number. New memory of operations such as ``empty`` is filled with a byte derived
+            from it, and these operations are recorded too. If two runs with different numbers differ
+            in other operations, memory was read before it was written. None to leave new memory
+            uninitialized.
+        trace: Records operations with their inputs and results.
 
     Attributes:
         place: The place of the last operation.
-        places: All of them.
-        notes: What could not be seen, in words.
+        active: Whether operations are being recorded.
+        places: The places of all operations.
+        notes: Clauses about what could not be recorded.
     """
 
     lines: Lines
@@ -107,17 +109,17 @@ class Recorder(Struct, dict=True, eq=False):
         self.active = False
         self._made[0].__exit__(None, None, None)
         self._replaced.put_back()
-        for mode in self._made:  # a thread that lives on keeps its mode
+        for mode in self._made:  # threads that are still running keep their modes
             mode.let_go()
         self.modules.detach()
         if self.trace is not None:
             try:
                 self.trace.close(self.notes)
-            except Exception as error:  # noqa: BLE001 -- a full disk: the user's code goes on
+            except Exception as error:  # noqa: BLE001 -- a full disk must not end the user's code
                 self._tell(error)
 
     def watch(self) -> Any:  # a TorchDispatchMode
-        """Return the dispatch mode of a further thread, with its own track."""
+        """Return a new dispatch mode for a thread, with its own track."""
         number = len(self._made)
         track = self.trace.track(number, self.places) if self.trace else None
         mode = watch_class()(self, track)
@@ -134,8 +136,8 @@ class Recorder(Struct, dict=True, eq=False):
         return run(graph, inputs)
 
     def fail(self, error: Exception) -> None:
-        """Stop recording after an internal error; the user's code goes on."""
-        if self.active:  # else another thread has already ended it
+        """Stop recording after an internal error. The user's code continues."""
+        if self.active:  # otherwise, another thread has already stopped it
             self.active = False
             self._tell(error)
 
@@ -145,12 +147,12 @@ class Recorder(Struct, dict=True, eq=False):
 
     @property
     def count(self) -> int:
-        """How many operations ran so far."""
+        """The number of operations that ran so far."""
         return sum(mode.count for mode in self._made)
 
     @property
     def threads(self) -> int:
-        """How many threads were watched: the cell's own, and those that it started."""
+        """The number of recorded threads: the cell's own, and threads that it started."""
         return len(self._made)
 
     @property

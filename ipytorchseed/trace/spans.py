@@ -1,4 +1,4 @@
-"""Operations that only one of two traces has, and whether they made a difference."""
+"""Finds unpaired operations of two traces, and whether they made a difference."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ from ipytorchseed.trace.keys import Keys
 from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.trace.summaries import Distances
 
-# Views of views that are followed.
+# The most levels of views of views that are followed.
 _DEEPEST = 32
 
 
 def read_later(trace: Loaded, readers: Any) -> Any:
-    """Return for each result whether one of the readers reads it later.
+    """Return a mask of results: whether a later reader reads a result.
 
-    Reading a part or a view of it counts, or what was written over a part of it.
+    Reading a part or a view of the result counts, and so does reading a tensor that was written
+    over a part of it.
+
+    Args:
+        trace: The trace.
+        readers: A mask of operations.
     """
     reads, makes = trace.reads, trace.makes
     chosen = readers[reads.owners]
@@ -42,7 +47,13 @@ def read_later(trace: Loaded, readers: Any) -> Any:
 
 
 def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
-    """Yield the last operations before ``end`` that created a tensor or its base."""
+    """Yield the last operations before ``end`` that created a tensor or its bases.
+
+    Args:
+        trace: The trace.
+        digest: The digest of the tensor.
+        end: The index of an operation.
+    """
     stop = trace.makes.of(end).start
     for _ in range(_DEEPEST):
         found = np.flatnonzero(trace.makes.digests[:stop] == np.uint64(digest))
@@ -55,16 +66,16 @@ def makers(trace: Loaded, digest: int, end: int) -> Iterator[int]:
 
 
 class Side:
-    """One of two traces, and its operations that the other lacks.
+    """One of two traces, and its unpaired operations.
 
     Args:
         number: 0 for A, 1 for B.
-        traces: Both.
-        keys: The keys of their operations.
-        pairs: Which of these correspond.
+        traces: Both traces.
+        keys: The keys of the operations of both traces.
+        pairs: The pairs of operations.
 
     Attributes:
-        free: Which operations the other lacks.
+        free: A mask of the unpaired operations.
     """
 
     def __init__(
@@ -80,7 +91,7 @@ class Side:
         self.free[self.done] = False
 
     def gaps(self) -> dict[int, list[int]]:
-        """Return the operations that only this one has, by the count of earlier pairs."""
+        """Return the unpaired operations, by the number of pairs before them."""
         found: dict[int, list[int]] = {}
         rest = np.flatnonzero(self.free)
         for gap, each in zip(np.searchsorted(self.ordered, rest), rest.tolist(), strict=True):
@@ -88,7 +99,11 @@ class Side:
         return found
 
     def runs_compiled(self, gap: int) -> bool:
-        """Return whether compiled code runs between two pairs, or at one of them."""
+        """Return whether compiled code runs between two pairs, or in one of the pairs.
+
+        Args:
+            gap: The number of pairs before the gap.
+        """
         begin = int(self.ordered[gap - 1]) if gap else 0
         end = int(self.ordered[gap]) + 1 if gap < len(self.ordered) else len(self.trace)
         return bool(self.compiled[begin:end].any())
@@ -96,14 +111,21 @@ class Side:
     def accounted(
         self, other: Side, given_same: Any, distances: Distances, rtol: float | None
     ) -> Any:
-        """Return which operations made no difference.
+        """Return a mask of operations: whether an operation made no difference.
 
-        The other run has their results too, or they are read only by operations of one run alone,
-        or by ones with equal inputs. What compiled code calls is read by invisible kernels. If an
-        operation only reads a number out, the use of that number shows a difference.
+        It made none if the other trace has its results too, or if its results are read by an
+        unpaired operation or by a pair with equal inputs. Operations that compiled code calls are
+        assumed to make no difference, since invisible kernels read their results. So are operations
+        that only return a number: the use of the number would show a difference.
+
+        Args:
+            other: The other trace.
+            given_same: A mask of the pairs with equal inputs.
+            distances: The distances between tensors of the two traces.
+            rtol: The tolerance; None to compare bits.
         """
         trace = self.trace
-        readers = self.free.copy()  # their inputs were right, or they are of one run only
+        readers = self.free.copy()
         readers[self.done[given_same]] = True
         right = np.isin(trace.makes.digests, np.unique(other.trace.makes.digests))
         right |= read_later(trace, readers)
@@ -116,7 +138,7 @@ class Side:
             unmatched = self.free & ~inner & ~trace.makes.any(right)
             rows = np.flatnonzero(unmatched[trace.makes.owners])
             near = other.free.copy()
-            near[other.done[self.compiled[self.done]]] = True  # results of compiled code too
+            near[other.done[self.compiled[self.done]]] = True  # pairs of compiled code
             among = np.flatnonzero(near[other.trace.makes.owners])
             right[rows] = distances.known(self.number, rows, among, rtol)
         return trace.makes.any(right) | inner
@@ -125,10 +147,17 @@ class Side:
 def find_spans(
     a: Side, b: Side, given_same: Any, distances: Distances, rtol: float | None
 ) -> tuple[list[Span], dict[tuple[int, int], Span]]:
-    """Find the operations that only one of both traces has.
+    """Find the spans of unpaired operations in two traces.
+
+    Args:
+        a: The first trace.
+        b: The second trace.
+        given_same: A mask of the pairs with equal inputs.
+        distances: The distances between tensors of the two traces.
+        rtol: The tolerance; None to compare bits.
 
     Returns:
-        All spans in the order of B, and by side and operation.
+        All spans in the order of B, and a dictionary of spans by side (0 or 1) and operation.
     """
     fine = (
         a.accounted(b, given_same, distances, rtol),

@@ -1,8 +1,8 @@
-"""Summaries of tensors, and the distances of results by them.
+"""Summarizes tensors, and computes the distances of results from their summaries.
 
-Greatest absolute value, mean and norm differ by no more than the tensors do, relative to their
-greatest value or their norm (the triangle inequality), so the distance by summaries is never
-larger than the real one.
+A summary has the greatest absolute value, the mean and the norm. By the triangle inequality, these
+differ by no more than the tensors do, so the distance of two summaries is a lower bound on the
+distance of the tensors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ipytorchseed.trace.loading import Loaded, Tensors
 
 UNKNOWN = (math.nan, math.nan, math.nan)
 
-# Elements that are converted to double precision at a time.
+# How many elements are converted to double precision at a time.
 _PIECE = 1 << 22
 
 
@@ -61,8 +61,8 @@ class Distances:
     """Lower bounds on the differences between tensors of two traces.
 
     Args:
-        a: The one.
-        b: The other.
+        a: The first trace.
+        b: The second trace.
     """
 
     def __init__(self, a: Loaded, b: Loaded) -> None:
@@ -78,12 +78,12 @@ class Distances:
 
         Args:
             side: ``reads`` for the inputs, ``makes`` for the results.
-            at: Operations of A.
-            to: Those of B.
-            floor: The least that differences are divided by; a row of summaries.
+            at: The indices of the pairs' operations in A.
+            to: The indices of the pairs' operations in B.
+            floor: The least divisor for relative differences: a number, or a row of summaries.
 
         Returns:
-            NaN if unknown.
+            The largest distance of each pair's tensors; NaN if unknown.
         """
         found = np.full(len(at), np.nan)
         one, other = (getattr(each, side) for each in self._traces)
@@ -98,23 +98,33 @@ class Distances:
         return found
 
     def each(self, one: Tensors, left: Any, other: Tensors, right: Any, floor: Any = 0.0) -> Any:
-        """Return the distance of each pair of tensors; infinity for different kinds."""
+        """Return the distance of each pair of tensors; infinity for different kinds.
+
+        Args:
+            one: The tensors of A.
+            left: The indices of the pairs' tensors in A.
+            other: The tensors of B.
+            right: The indices of the pairs' tensors in B.
+            floor: As in ``of``.
+        """
         apart = distances(one.summaries[left], other.summaries[right], floor)
         kinds = self._kinds[0][one.kinds[left]]
         fits = (kinds == self._kinds[1][other.kinds[right]]) & self._rounds[kinds]
         apart[~fits] = np.inf
-        # Numbers have no digests: they were read out, by `item` for example.
+        # Values that are not tensors, such as results of `item`, have no summaries.
         apart[(one.digests[left] == other.digests[right]) | ~self._tensor[kinds]] = 0.0
         return apart
 
     def known(self, side: int, rows: Any, among: Any, rtol: float) -> Any:
-        """Return which tensors of one trace the other has too, whatever their shape.
+        """Return a mask of results: whether the other trace has a close tensor.
+
+        Tensors of different shapes are close if they have the same dtype and size.
 
         Args:
-            side: 0 for A's, 1 for B's.
-            rows: Indices of these tensors.
-            among: Indices of those of the other.
-            rtol: How far they may be apart.
+            side: The trace of the results: 0 for A, 1 for B.
+            rows: The indices of the results.
+            among: The indices of the results in the other trace to compare with.
+            rtol: The largest accepted distance.
         """
         mine, theirs = self._traces[side].makes, self._traces[1 - side].makes
         by_size: dict[tuple[str, int], list[int]] = {}
@@ -131,7 +141,7 @@ class Distances:
 def distances(one: Any, other: Any, floor: Any = 0.0) -> Any:
     """Return lower bounds on the relative differences of tensors, from summaries.
 
-    Differences are divided by the larger of both, or by ``floor`` if that is larger still.
+    A difference is divided by the larger of the two numbers, or by ``floor`` if that is larger.
     """
     one, other = one.astype(np.float64), other.astype(np.float64)
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""``ipytorchseed.trace``: the operations of a block of a script, kept in a file."""
+"""``ipytorchseed.trace``: records the operations of a block of code to a file."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def trace(file: str | os.PathLike[str], *, summaries: bool = False) -> Iterator[TraceFile]:
     """Record the torch operations of a ``with`` block; see ``its.trace``."""
     check_folder("torch")
-    import torch  # noqa: F401 -- what follows looks at it
+    import torch  # noqa: F401 -- the imports below need it in ``sys.modules``
 
     from ipytorchseed.trace.draws import Draws
     from ipytorchseed.trace.file import TraceFile
     from ipytorchseed.trace.places import ScriptLines
 
-    names = sys._getframe(2).f_globals  # noqa: SLF001 -- the documented way to it
+    names = sys._getframe(2).f_globals  # noqa: SLF001 -- documented
     made = TraceFile(file, summaries=summaries)
     draws = Draws(names, count=False)
     recorder = Recorder(ScriptLines(names), names, draws=draws, trace=made)

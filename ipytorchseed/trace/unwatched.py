@@ -1,4 +1,4 @@
-"""Makes ``ctc_loss`` take the path that it takes without a dispatch mode."""
+"""Makes ``ctc_loss`` use the same algorithm with and without a dispatch mode."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ipytorchseed.introspection.replacing import Replacements
 def pass_lengths_as_numbers(replaced: Replacements) -> None:
     """Make ``torch.ctc_loss`` pass lengths on the CPU as numbers.
 
-    Under a mode it passes them as tensors (aten/src/ATen/native/LossCTC.cpp), which its algorithm
-    and its mean refuse on a GPU.
+    Under a dispatch mode, ``ctc_loss`` passes them as tensors (aten/src/ATen/native/LossCTC.cpp).
+    On a GPU, its algorithm and its mean raise an error for such tensors.
 
     Args:
-        replaced: Restores what is replaced.
+        replaced: Registers the replaced function, to restore it later.
     """
     torch: Any = sys.modules["torch"]
     original = torch.ctc_loss

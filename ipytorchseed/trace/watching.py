@@ -18,17 +18,17 @@ from ipytorchseed.trace.places import ENGINE, NOWHERE, Places, Sequence, Spot
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Track  # which imports numpy
 
-# Bytes to fill memory with: below those of NaN, and of negative integers.
+# Memory is filled with bytes below this one: they form neither NaN nor negative integers.
 _BYTES = 0x7F
 
-# Replaces the recorder in a thread that outlives it.
+# Replaces the recorder in a thread that is still running when the recorder is closed.
 _ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
 
 
 def _fill(result: Any, operation: Overload, byte: int) -> bool:  # a tensor
-    """Fill new memory with a byte, if it can be filled; return whether it was.
+    """Fill a tensor's new memory with a byte; return whether it was filled.
 
-    Enlarged memory is left alone, as its old part stays.
+    Enlarged memory is not filled, since its first part has old values.
     """
     at = native()
     enlarged = operation.written - operation.unread
@@ -44,7 +44,7 @@ def _fill(result: Any, operation: Overload, byte: int) -> bool:  # a tensor
 
 @cache
 def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed by the microsecond
-    """Return the class of dispatch modes; torch is imported if it was not.
+    """Return the class of our dispatch modes. This imports torch.
 
     Raises:
         SourceError: torch cannot be imported, because the working folder was removed.
@@ -55,7 +55,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
     current_node: Callable[[], Any] = torch._C._current_autograd_node  # noqa: SLF001 -- no public way
     newest: Callable[[], int] = torch._C._autograd._get_sequence_nr  # noqa: SLF001 -- as above
-    here: Callable[[], FrameType] = sys._getframe  # noqa: SLF001 -- the documented way to it
+    here: Callable[[], FrameType] = sys._getframe  # noqa: SLF001 -- documented
     tensor_type = torch.Tensor
 
     class Watch(TorchDispatchMode):
@@ -70,7 +70,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         @classmethod
         def _should_skip_dynamo(cls) -> bool:
-            """Avoid torch's wrapper that excludes us from its compiler: ours costs nothing."""
+            """Return False, to avoid torch's slow wrapper; ``leave_uncompiled`` is faster."""
             return False
 
         def __init__(self, recorder: Any, track: Track | None) -> None:
@@ -111,7 +111,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 return func(*args, **given)
             try:
                 operation = self._known.get(func) or self._meet(func)
-                caller = here().f_back  # None in a thread of torch's own, as for backward on a GPU
+                caller = here().f_back  # None in torch's own threads, such as GPU backward passes
                 place = self._place(caller, compiled=self._in_graph)
                 where = recorder.place = self._places.all[place]
                 track = None if operation.silent else self._track
@@ -122,11 +122,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                     read, words = _look(operation.inputs(args, given), track.digest)
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
-            except Exception as error:  # noqa: BLE001 -- the user's code goes on, whatever it was
+            except Exception as error:  # noqa: BLE001 -- our errors must not end the user's code
                 recorder.fail(error)
                 return func(*args, **given)
             result = func(*args, **given)
-            if not recorder.active:  # another thread may have ended it
+            if not recorder.active:  # another thread may have stopped it
                 return result
             try:
                 if (
@@ -176,9 +176,10 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             return place
 
         def _backward(self, node: Any, caller: FrameType | None) -> int:
-            """Return the place of an operation in a backward pass: that of its forward.
+            """Return the place of an operation in a backward pass.
 
-            User code in a backward pass has its own place.
+            This is the place of its forward operation, unless user code called it in the backward
+            pass.
             """
             spot = self._lines.find(caller, ENGINE)
             if spot is NOWHERE:
@@ -198,9 +199,12 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             return place
 
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
-            """Record a run of compiled code as one operation, including what it mutates."""
+            """Record a run of compiled code as one operation.
+
+            Inputs that the code mutates are recorded as results.
+            """
             track = self._track
-            assert track is not None  # noqa: S101 -- it is watched for traces alone
+            assert track is not None  # noqa: S101 -- graphs are intercepted only with a trace
             read: list[int] = []
             changed: list[Any] = []
             place = 0

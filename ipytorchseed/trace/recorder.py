@@ -65,10 +65,10 @@ class Recorder(Struct, dict=True, eq=False):
         lines: Finds the line of the cell.
         names: The user's namespace, for the names of modules and generators.
         draws: Records the draws of operations.
-        fill: A number. New memory of operations such as ``empty`` is filled with a byte derived
-            from it, and these operations are recorded too. If two runs with different numbers differ
-            in other operations, memory was read before it was written. None to leave new memory
-            uninitialized.
+        fill: A number. New memory of operations such as ``empty`` is filled with bytes derived from
+            it, and these operations are recorded too. If two runs with different numbers differ in
+            other operations, memory was read before it was written. If None, new memory is not
+            filled.
         trace: Records operations with their inputs and results.
 
     Attributes:

@@ -1,7 +1,8 @@
-"""Removes private content from a run, and restores it where it is the same here.
+"""Removes private content from runs, and restores what this machine has too.
 
-Paths become relative to the notebook's folder, without user names. Texts, messages and the names
-of items are replaced by digests. If a run here has a text with the same digest, it is restored.
+Paths become relative to the notebook's folder and lose user names. Texts, messages and the names of
+items are replaced by digests. If a run on this machine has a text with the same digest, the text is
+restored.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _HOME, _USER = "~", "<user>"
 
 
 class Places(Struct, frozen=True):
-    """The folders and the user of a machine, to make its paths portable.
+    """The folders and the user of a machine, for making its paths portable.
 
     Attributes:
-        root: The notebook's, absolute.
-        home: The user's, absolute.
+        root: The absolute path of the notebook's folder.
+        home: The absolute path of the user's home folder.
         user: The user's name; empty if unknown.
     """
 
@@ -46,18 +47,18 @@ class Places(Struct, frozen=True):
         """Describe this machine.
 
         Args:
-            notebook: The path of a notebook's file, or its folder if that identifies it.
+            notebook: The path of a notebook's file, or of its folder if the file is unknown.
         """
         path = paths.abspath(notebook)
         try:
             user = getpass.getuser()
-        except (ImportError, KeyError, OSError):  # in a container, there may be none
+        except (ImportError, KeyError, OSError):  # a container may have no user names
             user = ""
         root = paths.dirname(path) if path.endswith(".ipynb") else path
         return cls(root, paths.expanduser("~"), user)
 
     def hide(self, path: str) -> str:
-        """Return an absolute path as it is in a receipt; any other text unchanged."""
+        """Return the form that a path has in a receipt. Relative paths stay unchanged."""
         if not paths.isabs(path):
             return path
         if _is_in(path, self.root) or not _is_in(self.home, self._shared(path)):
@@ -67,13 +68,13 @@ class Places(Struct, frozen=True):
         return _swap(path.replace(sep, "/"), self.user, _USER)
 
     def find(self, path: str) -> str:
-        """Return the path on this machine for a path in a receipt."""
+        """Return the path on this machine that a path in a receipt corresponds to."""
         first, _, rest = path.partition("/")
         whole = paths.join(self.home, rest) if first == _HOME else paths.join(self.root, path)
         return paths.normpath(_swap(whole, _USER, self.user or _USER))
 
     def scrub(self, text: str) -> str:
-        """Return a text without the home folder and the user's name in paths inside it."""
+        """Return a text with the home folder and the user's name removed from its paths."""
         if self.home != sep:
             text = re.sub(rf"(?<!\w){re.escape(self.home)}(?!\w)", _HOME, text)
         return text.replace(f"/{self.user}/", f"/{_USER}/") if self.user else text
@@ -91,19 +92,19 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _swap(path: str, part: str, other: str) -> str:
-    """Replace a word that is a whole component of a path."""
+    """Replace a component of a path. Parts of longer components are not replaced."""
     return "/".join(other if each and each == part else each for each in path.split("/"))
 
 
-# Prefix of the parts of a value that are named by its content: the keys of a dictionary.
+# The prefix of parts whose names are content of the value: the keys of a dictionary.
 _ITEM = "k:"
 
 _TYPE = lazy_pattern(r"[\w.]+")
 
-# A cell id in notebook files; other names of cells are texts or document addresses.
+# Matches the id of a cell in a notebook file. Other names of cells are texts or addresses.
 _ID = lazy_pattern(r"[\w-]{1,64}", re.ASCII)
 
-# Kinds of values whose digests depend on Python's version; in libraries, also on theirs.
+# Kinds of values whose digests depend on the version of Python, and of the library that has them.
 _BY_CODE = frozenset({"function", "method", "class", "code"})
 
 _VERSIONS = "torch", "numpy", "python"
@@ -113,8 +114,8 @@ def conceal(run: Run, places: Places) -> Run:
     """Return a run without private content: texts, messages, names of items, paths.
 
     Args:
-        run: The run, from the ledger.
-        places: Those of this machine.
+        run: A run from the ledger.
+        places: The folders and the user of this machine.
     """
 
     def hidden(record: Run | Outputs, names: Iterable[str]) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def conceal(run: Run, places: Places) -> Run:
 
 
 def reveal(there: Run, here: Run) -> Run:
-    """Restore the texts of a receipt's run that a run here has too, by their digests.
+    """Restore the texts in a receipt's run that a run on this machine has too.
 
     Args:
         there: The run in the receipt.
@@ -187,7 +188,7 @@ def reveal(there: Run, here: Run) -> Run:
 
 
 def cell_name(cell: str) -> str:
-    """Return the name of a cell in a receipt: its id, or the digest of another name."""
+    """Return a cell's name in a receipt: its id, or the digest of any other name."""
     return cell if _ID.fullmatch(cell) else f"#{_digest(cell)}"
 
 
@@ -210,7 +211,7 @@ def _part(name: str) -> str:
 
 
 def _error(error: str) -> str:
-    """Return the type of an error with the digest of its text."""
+    """Return the type of an error with a digest of its message."""
     found = _TYPE.match(error)
     return f"{found.group() if found else 'error'} #{_digest(error)[:8]}"
 
@@ -235,7 +236,7 @@ def _minor(run: Run) -> list[str]:
 
 
 def found_at(run: Run, places: Places) -> Run:
-    """Return a receipt's run with the paths that its files would have on this machine."""
+    """Return a receipt's run with the paths of its files on this machine."""
     settings: Mapping[str, Any] = run.settings
     if FOLDER in settings:
         settings = {**settings, FOLDER: places.find(str(settings[FOLDER]))}
@@ -243,10 +244,10 @@ def found_at(run: Run, places: Places) -> Run:
 
 
 def _with_paths(run: Run, change: Callable[[str], str]) -> Run:
-    """Return a run with the paths of its files changed."""
+    """Return a run with a function applied to the paths of its files."""
 
     def moved(file: FileRead) -> FileRead:
-        # a copy is newer than its original
+        # Times of copied files differ between machines.
         return replace(file, path=change(file.path), modified=0)
 
     return replace(

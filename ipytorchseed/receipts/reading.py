@@ -1,4 +1,4 @@
-"""Reads a receipt from JSON into typed records, or explains in one line why not."""
+"""Reads receipts from JSON into typed records, and matches their cells."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FORMAT = Format(
     "receipt",
     ReceiptError,
     "write it again with ipytorchseed check --receipt, or ipytorchseed ledger export",
-    size=1 << 26,  # a hundred times a large receipt
+    size=1 << 26,  # a large receipt has a hundredth of this
 )
 
 # The most characters of a text.
@@ -55,21 +55,21 @@ class _File(Struct):
 
 
 def is_receipt(path: Path) -> bool:
-    """Return whether a file's content is a receipt, by its kind."""
+    """Return whether a file is a receipt, by the field ``kind`` in it."""
     with suppress(ReceiptError), _FORMAT.errors(path):
         return msgspec.convert(_FORMAT.decode(_FORMAT.read(path)), _Head).kind == KIND
     return False
 
 
 def read(path: str | Path, places: Places) -> Receipt:
-    """Read a receipt; nothing in it is executed, imported or unpickled.
+    """Read a receipt. Nothing in the file is executed, imported or unpickled.
 
     Args:
         path: The file.
-        places: Those of this machine, to find the files that the receipt names.
+        places: The folders and the user of this machine, to find files that the receipt names.
 
     Raises:
-        ReceiptError: It cannot be read, or is not a receipt; the message is one line.
+        ReceiptError: The file cannot be read, or is not a receipt.
     """
     with _FORMAT.errors(path):
         return _parse(_FORMAT.read(path), Path(path).name, places)
@@ -119,21 +119,29 @@ def _named(values: dict[str, Fingerprint], name: Any) -> Fingerprint:  # noqa: A
 
 
 def _check(text: str) -> str:
-    """Return a text, unless it is too long or has control characters."""
+    """Return a text, or raise an error if it is too long or not printable.
+
+    Raises:
+        ContentError: The text is too long or has control characters.
+    """
     if text.isprintable() and len(text) <= _LONGEST:
         return text
     raise ContentError("a damaged receipt: a text has control characters, or is too long")
 
 
 def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
-    """Match the receipt's runs with the cells here, and return them by the names here.
+    """Match the cells of a receipt with the cells of this notebook.
 
-    A cell is matched by its id and text; else by a unique text, or by its id if it was edited;
-    else by its position after a matched cell.
+    Cells with the same id and text are matched first, then cells with the same unique text, then
+    cells with the same id. Each remaining cell is matched with the cell after its predecessor's
+    match.
 
     Args:
-        here: A run for each cell, in the order in which they happened.
+        here: A run of each cell of this notebook, in the order in which they happened.
         there: The receipt's runs.
+
+    Returns:
+        The matching runs of the receipt, by the name of the cell in this notebook.
     """
     found: dict[str, int] = {}
     for key in (lambda run: (_id(run), run.code), lambda run: run.code, _id):
@@ -150,7 +158,14 @@ def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
 def _pair(
     here: Sequence[Run], there: Sequence[Run], found: dict[str, int], key: Callable[[Run], object]
 ) -> None:
-    """Match the cells whose key is unique among the unmatched ones on both sides."""
+    """Match cells whose key occurs once among the unmatched cells of each side.
+
+    Args:
+        here: The runs of this notebook.
+        there: The receipt's runs.
+        found: The matches so far: the index in ``there`` by the name of the cell. It is extended.
+        key: Returns the key of a run.
+    """
     mine = [run for run in here if run.cell not in found]
     left = [place for place in range(len(there)) if place not in {*found.values()}]
     counts = [Counter(map(key, mine)), Counter(key(there[place]) for place in left)]

@@ -1,4 +1,4 @@
-"""The records of a receipt: a notebook's runs, and the positions of their states."""
+"""Records of a receipt: the runs of a notebook, and the positions of their states."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SCHEMA = 1
 # The value of the field ``kind`` in the file.
 KIND = "ipytorchseed receipt"
 
-# The fields of a run, and of its outputs, that have values; a receipt stores each value once, by
-# digest.
+# The fields of a run, and of its outputs, that contain fingerprints. A receipt stores each
+# fingerprint once, by its digest.
 VALUES, SHOWN = ("reads", "writes"), ("result", "shown", "stdout", "displays")
 
 
@@ -26,9 +26,9 @@ class StatePosition(Struct, frozen=True, omit_defaults=True):
     """The position of a state in its stream.
 
     Attributes:
-        seed: The seed that the stream began with, or None if unknown.
-        draws: Raw numbers drawn since, or None if unknown.
-        fresh: Whether nothing was drawn since seeding; None if unknown.
+        seed: The seed of the stream; None if unknown.
+        draws: How many raw numbers were drawn since seeding; None if unknown.
+        fresh: Whether no number was drawn since seeding; None if unknown.
     """
 
     seed: int | None = None
@@ -40,9 +40,8 @@ class Receipt(Struct, frozen=True):
     """A run of a notebook on another machine.
 
     Attributes:
-        notebook: The name of the notebook's file there.
-        runs: A run for each cell, in the order in which they happened, without what is private;
-            ``reveal`` restores what is the same here.
+        notebook: The name of the notebook's file on that machine.
+        runs: A run of each cell, in the order in which they happened, without private content.
         stands: The positions of states, by digest.
     """
 
@@ -51,16 +50,16 @@ class Receipt(Struct, frozen=True):
     stands: Mapping[str, StatePosition]
 
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
-        """Return nothing: no run of a receipt is one of this kernel's."""
+        """Return no runs: a receipt has no runs of this kernel."""
         return ()
 
     def position(self, name: str, digest: str) -> Position | None:  # noqa: ARG002 -- as ``HistoryLookup``
-        """Return the seed and draws of a state; None if the receipt does not have them."""
+        """Return the position of a state; None if it is not in the receipt."""
         stand = self.stands.get(digest)
         return None if stand is None else Position(stand.seed, stand.draws)
 
     def draws(self, before: str, after: str) -> int | None:
-        """Count the numbers between two states; None if unknown."""
+        """Return how many draws lead from one state to another; None if unknown."""
         first, last = (self.stands.get(digest, StatePosition()) for digest in (before, after))
         if first.draws is None or last.draws is None or first.seed is None:
             return None
@@ -68,11 +67,11 @@ class Receipt(Struct, frozen=True):
         return ahead if first.seed == last.seed and ahead >= 0 else None
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports of a run; none if its text is not in the receipt."""
+        """Return the calls and imports in a run's text; empty if the text is unknown."""
         return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:  # noqa: ARG002 -- as above
-        """Return nothing: no experiment compares runs of two machines."""
+        """Return None: experiments do not compare runs of two machines."""
         return None
 
     def is_fresh(self, digest: str) -> bool | None:
@@ -87,7 +86,7 @@ class Receipt(Struct, frozen=True):
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a JSON value
-    """Return a JSON value with ``change`` applied to each text in it, keys included."""
+    """Return a JSON value with ``change`` applied to all strings, including keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
@@ -98,7 +97,7 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 
 
 
 def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- of any of ``VALUES``
-    """Return a field of values with ``change`` applied to each of them."""
+    """Return a field of ``VALUES`` or ``SHOWN`` with ``change`` applied to each value."""
     if isinstance(held, dict):
         return {name: change(value) for name, value in held.items()}
     return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)

@@ -28,10 +28,10 @@ from ipytorchseed.receipts.record import (
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import FOLDER, HistoryLookup
 
-# The most numbers of a series, and the most named parts of a value.
+# Longer series are left out, and so are the named parts of a value that has more of them.
 _SERIES, _PARTS = 256, 128
 
-# Fields of a run that are empty in a receipt.
+# Fields of a run that have no content in a receipt.
 _ALWAYS_THERE = ("notebook", "kernel", "source")
 
 
@@ -45,10 +45,10 @@ def write(
 
     Args:
         notebook: The name of the notebook's file.
-        runs: One for each cell, in the order in which they happened.
-        find_states: Returns a lookup of their states. It is called for each state, because each
-            has a separate search budget.
-        places: Those of this machine.
+        runs: A run of each cell, in the order in which they happened.
+        find_states: Returns a lookup for the states of runs. It is called once for each state, so
+            that each state has its own search budget.
+        places: The folders and the user of this machine.
     """
     hidden = [conceal(run, places) for run in runs]
     settings = _shared([run.settings for run in hidden])
@@ -61,26 +61,26 @@ def write(
         "settings": settings,
         "states": find_stands(runs, find_states),
         "cells": [_cell(run, settings, values) for run in hidden],
-        "values": values,  # of these cells
+        "values": values,  # filled by `_cell`
     }
     return msgspec.json.encode(each_text(msgspec.to_builtins(told), printable)) + b"\n"
 
 
 def _add(value: Fingerprint, values: dict[str, Fingerprint]) -> str:
-    """Add a value to those of a receipt, and return its name, which is its digest."""
+    """Add a value to the values of a receipt, and return the name that it gets."""
     if value.series is not None and len(value.series) > _SERIES:
         value = replace(value, series=None)
     if sum(":" in part for part in value.parts) > _PARTS:
         value = replace(value, parts={n: v for n, v in value.parts.items() if ":" not in n})
     name, count = value.digest, 1
-    while values.setdefault(name, value) != value:  # equal content with another aspect
+    while values.setdefault(name, value) != value:  # same digest, but other parts, for example
         count += 1
         name = f"{value.digest}.{count}"
     return name
 
 
 def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the settings that are equal in all runs, ignoring cells that run no code."""
+    """Return the settings that are equal in all runs that recorded settings."""
     settings = [each for each in settings if FOLDER in each]
     first = settings[0] if settings else {}
     return {
@@ -93,7 +93,7 @@ def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def find_stands(
     runs: Sequence[Run], find_states: Callable[[], HistoryLookup | None]
 ) -> dict[str, StatePosition]:
-    """Return the positions of the states that runs began and ended in, by digest.
+    """Return the positions of the states in which runs began and ended, by digest.
 
     Args:
         runs: The runs.
@@ -103,7 +103,7 @@ def find_stands(
     named = {digest: name for states in moves for name, digest in states.items()}
     found: dict[str, StatePosition] = {}
     for digest, name in named.items():
-        with suppress(StateError):  # of another version of a library
+        with suppress(StateError):  # another version of a library wrote the state
             found[digest] = _stand(name, digest, find_states())
     return {digest: stand for digest, stand in found.items() if stand != StatePosition()}
 
@@ -117,7 +117,10 @@ def _stand(name: str, digest: str, states: HistoryLookup | None) -> StatePositio
 
 
 def _cell(run: Run, settings: dict[str, Any], values: dict[str, Fingerprint]) -> dict[str, Any]:
-    """Return a run as JSON values, without the common settings, with values by name."""
+    """Return a run as JSON values.
+
+    Common settings are left out. Fingerprints are added to ``values`` and replaced by their names.
+    """
     told: dict[str, Any] = msgspec.to_builtins(run)
     for name in _ALWAYS_THERE:
         del told[name]

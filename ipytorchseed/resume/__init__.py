@@ -1,1 +1,1 @@
-"""Checks whether training resumes from a checkpoint as if uninterrupted."""
+"""Checks whether a resumed training run equals an uninterrupted one."""

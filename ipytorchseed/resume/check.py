@@ -30,13 +30,14 @@ class ResumeReport(View):
     """The result of ``check_resume``.
 
     Attributes:
-        ok: Whether training continues as if it had not been interrupted.
-        findings: What was not restored and had an effect.
-        harmless: What was not restored and had no effect in these steps.
-        first: The first step after which a parameter differs, and which; None if none does.
-        steps: The steps of the whole run.
-        at: The number of steps after which it was saved.
-        notes: Further remarks, a sentence each.
+        ok: Whether the resumed run equals the uninterrupted run.
+        findings: What was not restored and affected the run.
+        harmless: What was not restored but did not affect the run in these steps.
+        first: The first step after which a parameter differs, and the parameter's name; None if no
+            parameter differs.
+        steps: The number of steps of the uninterrupted run.
+        at: The number of steps after which the checkpoint was saved.
+        notes: Further remarks, each as a sentence.
     """
 
     def __init__(self, comparison: Comparison, steps: int, at: int, notes: list[str]) -> None:
@@ -60,7 +61,7 @@ class ResumeReport(View):
 
     @property
     def remarks(self) -> list[str]:
-        """Further remarks, a sentence each."""
+        """The first difference, what had no effect, and notes, each as a sentence."""
         said = []
         if self.first:
             said.append(f"First difference: {self.first.parameter}, after step {self.first.step}.")
@@ -70,25 +71,25 @@ class ResumeReport(View):
         return said + self.notes
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the report as text for a terminal of 80 columns."""
         lines = [wrap(self.headline, first="")]
         lines += [wrap(visible(sentence(each)), first="  ▲ ") for each in self.findings]
         return "\n".join(lines + [wrap(visible(each), first="") for each in self.remarks])
 
     def html(self) -> str:
-        """Draw it for a notebook, without script."""
+        """Return the report as HTML without scripts."""
         told = [sentence(each) for each in self.findings]
         return fill("resume", headline=self.headline, findings=told, remarks=self.remarks)
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the report as one line of JSON."""
         told = pick(self, "ok", "steps", "at", "findings", "harmless", "notes")
         told |= {"schema": 1, "first_difference": self.first}
         return json.dumps(msgspec.to_builtins(told))
 
 
 def sentence(finding: Finding) -> str:
-    """Write a finding as a sentence."""
+    """Return a finding as a sentence."""
     kind = "" if finding.name in (finding.kind, "train") else f" ({finding.kind})"
     saved = {
         True: "; the checkpoint has it, and it was not restored",
@@ -98,7 +99,7 @@ def sentence(finding: Finding) -> str:
     return f"{finding.name}{kind}: {finding.message}{saved}"
 
 
-# The seed of the resumed run: an unusual one, as a new process would start anywhere.
+# The seed of the resumed run. It is unlike usual seeds, since a new process has other states.
 _ELSEWHERE = 2_463_534_242
 
 
@@ -111,27 +112,29 @@ def check_resume(
 ) -> ResumeReport:
     """Find what is not restored when training resumes from a checkpoint.
 
-    ``train`` runs three times: to the end, for its first ``at`` steps, and from the checkpoint
-    saved then to the end. Each run starts with the same flags, environment and objects outside of
-    ``train``. The last one starts with other random states, as a new process would. The inputs and
-    results of each step are compared bit for bit. Everything is restored afterwards.
+    ``train`` runs three times: for all steps, for the first ``at`` steps, and from the checkpoint
+    that the second run saved to the end. Each run starts with the same flags, environment variables
+    and objects outside of ``train``. The third run starts with other random states, like a new
+    process. The inputs and results of each step are compared bit for bit. Afterwards, everything is
+    restored.
 
     Args:
-        train: Called as ``train(state, steps)``. It creates model and optimizer, loads the
-            content of ``state``, takes ``steps`` steps of the optimizer (a loop up to ``steps``
-            works as well), and puts the content of the checkpoint into ``state``, a mapping. An
-            object with ``state_dict`` and ``load_state_dict`` that is assigned to ``state`` is
-            loaded at once.
-        steps: The steps of the whole run.
-        at: The step after which it is saved, from 1 to ``steps - 1``.
-        check: Raise if something is not restored.
+        train: Called as ``train(state, steps)``, where ``state`` is the checkpoint, a mapping. The
+            function creates the model and the optimizer, loads them from ``state``, takes ``steps``
+            optimizer steps, and stores them in ``state``. It may also count ``steps`` from the
+            start of the training. An object with ``state_dict`` and ``load_state_dict`` is loaded
+            when it is assigned: ``state["model"] = model``.
+        steps: The number of steps of the uninterrupted run.
+        at: The number of steps before the checkpoint, from 1 to ``steps - 1``.
+        check: Whether to raise an error if something is not restored.
 
     Returns:
-        A report that prints itself; ``ok``, ``findings`` and ``to_json()`` are for programs.
+        A report. It prints itself; programs can use ``ok``, ``findings`` and ``to_json()``.
 
     Raises:
-        ResumeError: ``train`` cannot be called like this, takes no step, or fails to resume.
-        ResumeDiffers: With ``check``, something was not restored.
+        ResumeError: ``train`` cannot be called with these arguments, takes no step, or fails to
+            resume.
+        ResumeDiffers: With ``check``: something was not restored.
     """
     _refuse(train, steps, at)
     import torch
@@ -166,8 +169,8 @@ def check_resume(
         shutil.copytree(folder / "halves", folder / "kept")
 
         def go_on(count: int) -> Course:
-            held = torch.load(file, weights_only=False)  # written by us, a moment ago
-            shutil.rmtree(folder / "halves")  # as the first half left it, also for a second try
+            held = torch.load(file, weights_only=False)  # safe: we have just written this file
+            shutil.rmtree(folder / "halves")  # a first try may have changed it
             shutil.copytree(folder / "kept", folder / "halves")
             try:
                 return play("halves", count, held)[0]
@@ -195,9 +198,15 @@ def _put_back(engine: Engine, notes: list[str]) -> None:
 
 
 def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missing: int) -> Course:
-    """Run the second half.
+    """Run the second half of the training.
 
-    ``train`` may take a number of steps, or go up to a step.
+    ``train`` may interpret its argument as the number of steps to take, or as the last step. Both
+    are tried.
+
+    Args:
+        go_on: Resumes the training, with this argument for ``train``.
+        counts: The two arguments to try.
+        missing: The number of steps that the second half must have.
     """
     rest = failed = None
     for count in counts:
@@ -214,7 +223,11 @@ def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missin
 
 
 def _refuse(train: object, steps: object, at: object) -> None:
-    """Refuse invalid arguments of ``check_resume``."""
+    """Raise an error for invalid arguments of ``check_resume``.
+
+    Raises:
+        ResumeError: An argument is invalid.
+    """
     if not callable(train):
         raise ResumeError(f"check_resume takes a function train(state, steps), not {train!r}")
     whole = [type(each) is int for each in (steps, at)]
@@ -225,7 +238,7 @@ def _refuse(train: object, steps: object, at: object) -> None:
 
 
 def _uneven(whole: Course, half: Course, rest: Course) -> Comparison:
-    """Return the finding that the halves together have a different number of steps."""
+    """Return the finding that both halves have more or fewer steps than the whole run."""
     counts = [len(each.after) for each in (half, rest, whole)]
     message = (
         f"took {counts[0]} steps in the first half and {counts[1]} in the second, but"

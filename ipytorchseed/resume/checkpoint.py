@@ -9,7 +9,7 @@ from typing import Any
 
 
 def is_stateful(value: object) -> bool:
-    """Return whether a value has torch's ``Stateful`` protocol."""
+    """Return whether a value has ``state_dict`` and ``load_state_dict``."""
     kind = type(value)
     return callable(getattr(kind, "state_dict", None)) and callable(
         getattr(kind, "load_state_dict", None)
@@ -19,13 +19,14 @@ def is_stateful(value: object) -> bool:
 class Checkpoint(UserDict[str, Any]):
     """A checkpoint: a mapping that is saved when ``train`` returns.
 
-    An object with ``state_dict`` and ``load_state_dict`` is saved by its ``state_dict``, and loads
-    what the checkpoint has of it as soon as it is assigned: ``state["model"] = model``. Anything
-    else is saved as it is. The mapping is empty, and so false, when training starts from scratch.
+    An object with ``state_dict`` and ``load_state_dict`` is loaded when it is assigned, if the
+    checkpoint contains its state: ``state["model"] = model``. Such an object is saved by its
+    ``state_dict``, and any other object directly. The mapping is empty when training starts from
+    scratch.
 
     Args:
-        folder: A folder for checkpoints that ``train`` writes itself.
-        held: What was saved; None when training starts.
+        folder: A folder for files that ``train`` writes itself.
+        held: The content that was saved; None when training starts from scratch.
     """
 
     def __init__(self, folder: Path, held: Mapping[str, Any] | None = None) -> None:
@@ -34,7 +35,7 @@ class Checkpoint(UserDict[str, Any]):
         self.data = dict(held or {})
         self._held = {*self.data}
 
-    def __missing__(self, name: str) -> Any:  # never returns
+    def __missing__(self, name: str) -> Any:  # always raises
         msg = f"the checkpoint holds no {name!r}; it holds: {', '.join(self) or 'nothing yet'}"
         raise KeyError(msg)
 
@@ -45,12 +46,12 @@ class Checkpoint(UserDict[str, Any]):
         self.data[name] = value
 
     def __delitem__(self, name: str) -> None:
-        self[name]  # reports what exists instead
+        self[name]  # raises the error that lists existing names
         self._held.discard(name)
         del self.data[name]
 
     def to_save(self) -> dict[str, Any]:
-        """Return the content of the file to save."""
+        """Return the content to save: without loaded entries that were not assigned."""
         return {
             name: value.state_dict() if is_stateful(value) else value
             for name, value in self.data.items()

@@ -1,4 +1,4 @@
-"""Compares a whole training run with its resumed one."""
+"""Compares an uninterrupted training run with a resumed one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Finding(Struct, frozen=True):
 
     Attributes:
         kind: ``source``, ``generator``, ``model``, ``optimizer``, ``scheduler``, ``scaler``,
-            ``state``, ``loader``, ``data``, or for the run itself ``train`` (does not repeat)
-            or ``steps`` (their number differs).
-        name: How the code reaches it.
-        step: The step before which it was seen, from 0.
-        message: What differs, a sentence.
-        saved: Whether the checkpoint has it; None if unknown.
+            ``state``, ``loader`` or ``data``. For the run itself, ``train`` (it does not repeat) or
+            ``steps`` (the numbers of steps differ).
+        name: The expression by which the code reaches the object: ``trainer.model``.
+        step: The step before which the difference was seen, from 0.
+        message: A clause that says what differs.
+        saved: Whether the checkpoint contains it; None if unknown.
     """
 
     kind: str
@@ -42,8 +42,8 @@ class First(Struct, frozen=True):
     """The first difference of parameters.
 
     Attributes:
-        step: Counted from 0.
-        parameter: How the code reaches it.
+        step: The step, from 0.
+        parameter: The expression by which the code reaches the parameter.
     """
 
     step: int
@@ -54,9 +54,9 @@ class Comparison(Struct, frozen=True):
     """The result of comparing an uninterrupted run with a resumed one.
 
     Attributes:
-        findings: What was not restored and had an effect.
-        harmless: What was not restored and had no effect.
-        first: The first step after which a parameter differs.
+        findings: What was not restored and affected the run.
+        harmless: What was not restored but did not affect the run.
+        first: The first step after which a parameter differs, with the parameter, or None.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -69,9 +69,9 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
 
     Args:
         whole: The uninterrupted run.
-        half: The first half, which begins as ``whole`` does.
+        half: The first half, from the same initial state.
         rest: The second half.
-        saved: The checkpoint between them.
+        saved: The checkpoint that the first half saved.
     """
     at = len(half.after)
     apart = _first_difference(whole.after, half.after, 0)
@@ -107,10 +107,10 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
 
 _LOST = "was not restored"
 
-# Two values that together have more characters are not shown.
+# Old and new value are shown if they have fewer characters than this in total.
 _LONG = 40
 
-# Kinds of findings that matter only by their effect on the run.
+# Kinds of findings that matter only if they change a parameter.
 _PASSING = frozenset({"source", "generator", "loader", "data"})
 
 
@@ -127,7 +127,7 @@ def _first_difference(
 def _matters(
     finding: Finding, first: First | None, pairs: list[tuple[Look, Look]], whole: Course
 ) -> bool:
-    """Return whether a difference affects parameters or remains at the end."""
+    """Return whether a difference affects parameters, or persists to the last step."""
     if finding.kind not in _PASSING:
         components = [look.components.get(finding.name) for look in pairs[-1]]
         leaves = [None if component is None else component.leaves for component in components]
@@ -138,12 +138,12 @@ def _matters(
     return first is not None and len(states) > 1
 
 
-# Draws that may be stepped over to find the position of a source: about 6 ms.
+# The most draws for finding the position of a source. They take about 6 ms.
 _STEPPED = 2_000_000
 
 
 def _later(finding: Finding) -> Finding:
-    """Reword a finding on something that was restored and differs only later."""
+    """Reword a finding about something that was restored and differs only later."""
     return replace(finding, message=finding.message.replace(_LOST, "differs from here on", 1))
 
 
@@ -157,7 +157,7 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
         if component.variable and not same_data:
             made = re.split(r"[.[]", name)[0] in now.made
             if made or any(leaf.shape is not None for leaf in [component.leaves.get("")] if leaf):
-                continue  # caused by a different batch
+                continue  # the different batch explains it
         moved = [
             each
             for each in component.leaves | other.leaves
@@ -184,7 +184,7 @@ def _digest(look: Look) -> str:
 
 
 def _describe(moved: list[str], was: dict[str, Leaf], now: dict[str, Leaf]) -> str:
-    """Describe which leaves of a component differ, first those that words can tell."""
+    """Describe which leaves of a component differ, starting with short values."""
     told, others = [], []
     for each in moved:
         one, other = was.get(each), now.get(each)
@@ -204,7 +204,18 @@ def _describe(moved: list[str], was: dict[str, Leaf], now: dict[str, Leaf]) -> s
 def _of_state(
     kind: str, name: str, was: bytes, now: bytes, saved: Saved
 ) -> tuple[str, bool | None]:
-    """Return the message on a source's or generator's state, and whether it was saved."""
+    """Return the message about the state of a source or generator.
+
+    Args:
+        kind: ``source`` or ``generator``.
+        name: The source or generator.
+        was: The state in the uninterrupted run.
+        now: The state in the resumed run.
+        saved: The checkpoint.
+
+    Returns:
+        The message, and True if the checkpoint contains the state, or None if that is unknown.
+    """
     row = {source.name: source for source in sources()}.get(name)
     message = _LOST
     with suppress(TooFar), within(Effort(_STEPPED)):
@@ -224,7 +235,15 @@ def _of_data(
     whole: Course,
     others: bool,  # noqa: FBT001
 ) -> Iterator[Finding]:
-    """Yield the finding on the data of a step: its position, order or content."""
+    """Yield the finding about the data of a step, unless other findings explain it.
+
+    Args:
+        was: The look at the step in the uninterrupted run.
+        now: The look at the step in the resumed run.
+        step: The step, from 0.
+        whole: The uninterrupted run.
+        others: Whether there are other findings at this step.
+    """
     expected, got = was.batch, now.batch
     if expected is None or got is None or expected.digest == got.digest:
         same = [at for at, look in enumerate(whole.looks) if look.data == now.data]
@@ -250,5 +269,5 @@ def _of_data(
         yield Finding(kind, kind, step, message)
 
 
-# What a resumed loop often forgets.
+# Advice for a resumed loop that does not continue with the right batch.
 _SKIP = "restore what shuffles, set the epoch of its sampler, and skip the batches that were used"

@@ -1,4 +1,4 @@
-"""The state of a training run, and the content of a checkpoint, as named leaves."""
+"""Flattens the state of a training run, and a checkpoint, to named leaves."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
 from ipytorchseed.rng.random_state import RandomState
 from ipytorchseed.trace.digests import MASK, digest_of_tensor
 
-_DEEP = 8  # levels of containers in a state that are followed
-_DEPTH = 2  # attributes followed from a name, of objects of the user's classes: `trainer.model`
+_DEEP = 8  # the most levels of containers in a state that are flattened
+_DEPTH = 2  # the most levels of attributes of user-defined objects: one for `trainer.model`
 
 
 class Leaf(Struct, frozen=True):
     """A tensor or number of a state.
 
     Attributes:
-        type: Its dtype, or the type of a number.
-        content: The digest of a tensor; a number as text.
-        shape: The shape of a tensor; None for anything else.
+        type: The dtype of a tensor, or the type of a number.
+        content: The digest of a tensor, or a number as text.
+        shape: The shape of a tensor; None for a number.
     """
 
     type: str
@@ -41,8 +41,8 @@ class Component(Struct, frozen=True):
 
     Attributes:
         kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
-        leaves: Its tensors and numbers by name.
-        variable: Whether it is a plain variable, which may be state or belong to a batch.
+        leaves: The tensors and numbers in it, by name.
+        variable: Whether it is a tensor or container in a variable. It may be state, or a batch.
     """
 
     kind: str
@@ -57,7 +57,7 @@ def flatten(value: object) -> dict[str, Leaf]:
 
 
 def _items(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Yield what is in the mappings and sequences of a state, with names."""
+    """Yield the items in nested mappings and sequences, each with its dotted name."""
     if isinstance(value, Mapping):
         items = [*value.items()]
     elif isinstance(value, list | tuple):
@@ -82,18 +82,18 @@ def _leaf(value: Any) -> Leaf | None:
 
 
 def tensor_leaf(tensor: Any) -> Leaf:  # a tensor
-    """Digest a tensor bit for bit; of a distributed tensor, the local part."""
+    """Return a leaf for a tensor; for a distributed tensor, of its local part."""
     plain = getattr(tensor, "_local_tensor", tensor).detach()
     content = f"{digest_of_tensor(portable=True)(plain) & MASK:016x}"
     return Leaf(str(plain.dtype).removeprefix("torch."), content, tuple(plain.shape))
 
 
 class Finder:
-    """Finds the components of the training state, each object once.
+    """Finds the components of the training state. Each object is found once.
 
     Attributes:
-        components: By the names by which the code reaches them.
-        parameters: Names of parameters, ``model.0.weight``, by identity.
+        components: The components, by the expression by which the code reaches them.
+        parameters: The names of parameters, ``model.0.weight``, by the ``id`` of the parameter.
     """
 
     def __init__(self) -> None:
@@ -119,9 +119,9 @@ class Finder:
             self._add_module(name, value)
         elif is_stateful(value):
             state: Any = value
-            groups = getattr(value, "param_groups", [])  # of an optimizer, which a loop may have
+            groups = getattr(value, "param_groups", [])  # a loop variable may refer to one
             self._seen |= {id(each): each for each in groups}
-            with suppress(Exception):  # it may have none yet
+            with suppress(Exception):  # the object may not have a state yet
                 self.components[name] = Component(_kind(value), flatten(state.state_dict()))
         elif isinstance(value, self._torch.Tensor | Mapping | list | tuple):
             leaves = flatten(value)
@@ -134,7 +134,7 @@ class Finder:
     def _add_module(self, name: str, module: Any) -> None:  # a torch.nn.Module
         tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         if tensors and all(id(each) in self._seen for each in tensors.values()):
-            return  # part of a module, or a wrapper of another
+            return  # a part of a module that was found, or a wrapper around one
         self._seen.update({id(each): each for each in tensors.values()})
         for each, tensor in tensors.items():
             self.parameters.setdefault(id(tensor), f"{name}.{each}")
@@ -155,10 +155,10 @@ def _kind(value: object) -> str:
 
 
 class Saved:
-    """The content of a checkpoint, searchable.
+    """The content of a checkpoint, in which leaves can be searched.
 
     Args:
-        content: As it was saved.
+        content: The saved mapping.
     """
 
     def __init__(self, content: Mapping[str, Any]) -> None:
@@ -166,15 +166,15 @@ class Saved:
         self._blobs = [item for _, item in _items(content) if isinstance(item, bytes)]
 
     def has(self, name: str, component: Component, part: list[str]) -> bool | None:
-        """Return whether it has some leaves of a component; None if unknown.
+        """Return whether the checkpoint has leaves of a component; None if unknown.
 
         Args:
-            name: The component's name, which matters if several of its kind were saved.
+            name: The component's name. It decides if several components have such leaves.
             component: The component.
-            part: The names of the leaves.
+            part: The names of the leaves to search.
         """
         if all(leaf.shape is None for leaf in self._leaves.values()):
-            return None  # it is in a file that the user wrote
+            return None  # the user's code may have saved it in a separate file
         part = [each for each in part if each in component.leaves]
         ends = [path for path in self._leaves if f".{path}".endswith(f".{part[0]}")] if part else []
         places = [path[: len(path) - len(part[0])] for path in ends]
@@ -188,7 +188,7 @@ class Saved:
         return None if places else False
 
     def has_state(self, state: bytes) -> bool:
-        """Return whether it holds a generator's state."""
+        """Return whether the checkpoint contains the state of a source or generator."""
         torch: Any = sys.modules["torch"]
         tensor = tensor_leaf(torch.frombuffer(bytearray(state), dtype=torch.uint8))
         return tensor in self._leaves.values() or any(state in blob for blob in self._blobs)

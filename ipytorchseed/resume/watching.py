@@ -1,4 +1,4 @@
-"""Records a training run at each step, by torch's hooks."""
+"""Records the steps of a training run by hooks of torch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Batch(Struct, frozen=True):
     """A batch of a data loader.
 
     Attributes:
-        items: The items in it, as text; empty if the loader does not say.
+        items: The indices of the items in it, as text; empty if the loader has no indices.
         digest: The digest of its content.
     """
 
@@ -37,15 +37,15 @@ class Batch(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """A training before the first forward pass of a step.
+    """The state of a training run before the first forward pass of a step.
 
     Attributes:
-        components: The components of its state, by name.
-        sources: The state of every source.
-        generators: The state of every generator that its code reaches.
-        data: Digest of the input of the first module.
-        batch: The last batch since the last step, if any.
-        made: Names bound since the last batch was requested, whose values may depend on it.
+        components: The components of the training state, by name.
+        sources: The state of every source, by name.
+        generators: The state of every generator in the training's namespaces, by name.
+        data: The digest of the input of the first module.
+        batch: The last batch that was requested since the previous step, if any.
+        made: Names that were bound after this batch was requested. Their values may depend on it.
     """
 
     components: dict[str, Component]
@@ -69,7 +69,7 @@ class Course(Struct):
 
 
 def follow(train: Callable[..., object], *arguments: object) -> Course:
-    """Call ``train`` and record it; hooks are installed only while it runs."""
+    """Call ``train`` and record its steps. The hooks are removed afterwards."""
     from torch.nn.modules.module import register_module_forward_pre_hook
     from torch.optim import optimizer
 
@@ -98,19 +98,19 @@ class _Watch:
         self._names: dict[int, str] = {}
 
     def forward(self, module: object, given: object) -> None:
-        """Look before the first forward pass of a step."""
+        """Record the state before the first forward pass of a step."""
         if not self._looked:
             self._used.setdefault(type(module).__name__, module)
             self._look(given)
 
     def step(self, optimizer: object, _: object, __: object) -> None:
-        """Look before a step that had no forward pass."""
+        """Record the state before a step, if it had no forward pass."""
         self._used.setdefault(type(optimizer).__name__, optimizer)
         if not self._looked:
             self._look(None)
 
-    def stepped(self, optimizer: Any, _: object, __: object) -> None:  # torch's
-        """Store the parameters after a step."""
+    def stepped(self, optimizer: Any, _: object, __: object) -> None:
+        """Record the parameters after a step."""
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
         self.course.after.append(
             {
@@ -143,7 +143,7 @@ class _Watch:
 
     def _namespaces(self) -> list[Mapping[str, object]]:
         """Return the namespaces of the training functions, the outermost first."""
-        frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- the subject
+        frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- documented
         spaces: list[Mapping[str, object]] = []
         for each in [*takewhile(_is_of_training, frames)][::-1]:
             if not spaces or not is_installed_file(each.f_code.co_filename):
@@ -157,9 +157,9 @@ class _Watch:
         """Record the batches of every data loader in the block."""
         from torch.utils.data import dataloader
 
-        base: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 -- nothing public tells the indices
+        base: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 -- no public way to the indices
         next_index, next_, reset = base._next_index, base.__next__, base._reset  # noqa: SLF001
-        asked = WeakKeyDictionary[Any, list[str]]()  # the items of each iterator's next batches
+        asked = WeakKeyDictionary[Any, list[str]]()  # the indices of requested batches, by iterator
 
         def note_items(iterator: Any) -> object:
             index = next_index(iterator)
@@ -185,15 +185,15 @@ class _Watch:
 
 
 def _is_of_training(frame: FrameType) -> bool:
-    """Return whether a frame belongs to the code that ``follow`` records."""
+    """Return whether a frame is inside of the call that ``follow`` makes."""
     return frame.f_globals is not let_through.__globals__
 
 
 def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:
-    """Return the names in namespaces, each with the identity of its value."""
+    """Return the names in namespaces, each with the ``id`` of its value."""
     return {(name, id(value)) for each in namespaces for name, value in each.items()}
 
 
 def _digest(given: object) -> str:
-    """Return the digest of the tensors and numbers in a module's input or a batch."""
+    """Return a digest of all tensors and numbers in a module's input, or in a batch."""
     return xxh3_64_hexdigest(" ".join(leaf.content for leaf in flatten(given).values()).encode())

@@ -1,4 +1,4 @@
-"""Runs code under one seed after the other, each time on copies of its inputs."""
+"""Runs code under several seeds, each time on copies of its inputs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Body:
 
     Args:
         text: The code, as Python.
-        namespace: The user's.
+        namespace: The user's namespace.
         run: Runs the code.
-        hidden: Names of the shell's own.
-        stays: Filled with what could not be restored.
+        hidden: Names in the namespace that belong to the shell.
+        stays: A list to extend; None for a new one.
 
     Attributes:
-        prepare: Called before each run, when everything is restored.
-        stays: As given.
+        prepare: Called before each run, after the inputs are restored.
+        stays: The names of what could not be restored.
     """
 
     def __init__(
@@ -53,17 +53,17 @@ class Body:
 
     @property
     def reads(self) -> list[str]:
-        """The names of the namespace whose values the code may reach."""
+        """The names of the variables that the code may use."""
         return reachable(self._namespace, self._reached, self._hidden)
 
     def run(self, seed: int) -> Outcome:
         """Run the code under a seed.
 
         Raises:
-            ReplayError: A value that it reads cannot be copied; nothing ran.
-            KeyboardInterrupt: The user interrupts it; everything is restored.
+            ReplayError: A value that the code reads cannot be copied. Nothing ran.
+            KeyboardInterrupt: The user interrupted the run. Everything is restored.
         """
-        with held_interrupts(), hints_kept():  # the code may seed as well
+        with held_interrupts(), hints_kept():  # the code may call our seeding functions
             engine = Engine.of_code(self._namespace, self._reached, self._hidden)
             try:
                 return self._run_under(seed, engine)
@@ -91,7 +91,7 @@ class Body:
         return Outcome(seed, values, frozenset(made), alone=alone, cut=(*engine.cut,))
 
     def _refuse_shared(self, engine: Engine) -> None:
-        """Refuse values that cannot be copied and that the runs would change.
+        """Raise an error if a value that the runs would change cannot be copied.
 
         Raises:
             ReplayError: The code reads such a value by name.
@@ -108,7 +108,7 @@ class Body:
 
 
 def _read_result(result: object) -> dict[str, float]:
-    """Return the numbers of a result, for a dictionary by its keys."""
+    """Return the numbers in a result: a dictionary's by key, else one number."""
     if type(result) is dict and all(type(key) is str for key in result):
         return read_numbers(result)
     return read_numbers({RESULT: result})

@@ -1,4 +1,4 @@
-"""The records of a study: the numbers that the code gave under each seed."""
+"""Records of a study: the numbers that the code computed under each seed."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from ipytorchseed.errors import SeedError
 from ipytorchseed.rng.seeds import LIMIT, check_seed
 from ipytorchseed.why.words import first_of
 
-# The name of the last expression, if it is a number.
+# The name of the number that is the value of the last expression.
 RESULT = "result"
 
+# The most levels of nested dictionaries that are searched for numbers, and the most entries of a
+# dictionary that is searched.
 _DEPTH = 3
-# How deep dictionaries are looked into, and the most entries of one that is.
 _MOST = 200
 
 
 def read_numbers(values: Mapping[str, object]) -> dict[str, float]:
-    """Return the numbers among values, by access path: ``acc``, ``scores['val']``.
+    """Return the numbers in variables, by access path: ``acc``, ``scores['val']``.
 
-    A number is a python or numpy number, or a tensor or array without dimensions, but not a
-    boolean. No user code runs, and nothing is drawn.
+    Numbers are python and numpy numbers, and tensors and arrays without dimensions. Booleans are
+    not numbers. No user code runs.
 
     Args:
-        values: By name.
+        values: The values of variables, by name.
     """
     return {
         path: number for name, value in values.items() for path, number in _numbers(name, value, 0)
@@ -43,7 +44,7 @@ def _numbers(path: str, value: Any, depth: int) -> Iterator[tuple[str, float]]: 
                 if _is_one_of(type(key), str, int):
                     yield from _numbers(f"{path}[{key!r}]", item, depth + 1)
     elif _is_number(value):
-        with suppress(Exception):  # an integer beyond the largest float; a device that failed
+        with suppress(Exception):  # an integer may be too large, or a device may fail
             yield path, float(value.item() if hasattr(value, "item") else value)
 
 
@@ -66,10 +67,10 @@ def _is_number(value: Any) -> bool:  # noqa: ANN401
     return whole and value.dtype.kind in "iuf"
 
 
-# Seeds of one study.
+# The most seeds of a study.
 MOST = 10_000
 
-# Numbers, and failed seeds, that are shown; the JSON has all.
+# The most numbers, and the most errors, that are shown. The JSON has all of them.
 SHOWN = 20
 
 
@@ -77,7 +78,7 @@ def choose_seeds(count: object, start: int) -> range:
     """Return consecutive seeds.
 
     Raises:
-        SeedError: One of them is not a seed, or there are fewer than 2 or more than ``MOST``.
+        SeedError: A seed is invalid, or there are fewer than 2 or more than ``MOST``.
     """
     if type(count) is not int or not 2 <= count <= MOST:  # noqa: PLR2004 -- one has no spread
         msg = f"a study takes 2 to {MOST} seeds, not {count!r}: one tells nothing of their noise"
@@ -93,12 +94,13 @@ class Outcome(Struct, frozen=True):
     """The result of one seed.
 
     Attributes:
-        seed: From 0 to 2**32-1.
+        seed: The seed, from 0 to 2**32-1.
         values: Every number in the namespace after the run, by access path.
-        made: The names of the numbers that the code computed or changed.
+        made: The access paths of the numbers that the code computed or changed.
         error: The error that ended the run, in one line; or None.
-        alone: Generators that the code reaches and that keep their state.
-        cut: Tensors that were copied without the autograd graph behind them.
+        alone: Generators in the code's inputs. They are not seeded, so they start in the same state
+            in every run.
+        cut: Tensors that were copied without their autograd graph.
     """
 
     seed: int
@@ -113,10 +115,11 @@ class Record(Struct, frozen=True):
     """The results of all seeds of a study.
 
     Attributes:
-        seeds: In the order in which they were requested.
-        numbers: By name, a value for each seed; None if there is none.
-        errors: The errors of the seeds that failed, each in a line.
-        notes: Further remarks, a sentence each.
+        seeds: The seeds, in the order in which they were requested.
+        numbers: For each number, by access path, its values under the seeds; None if a run did not
+            compute it.
+        errors: The errors of failed runs, each in one line, by seed.
+        notes: Further remarks, each as a sentence.
     """
 
     seeds: tuple[int, ...]
@@ -126,7 +129,7 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], notes: Iterable[str] = ()) -> Record:
-        """Collect the results of seeds: each number that any of them computed."""
+        """Collect the outcomes of runs, with each number that any run computed."""
         made = dict.fromkeys(path for each in outcomes for path in each.values if path in each.made)
         numbers = {path: tuple(each.values.get(path) for each in outcomes) for path in made}
         others = [values for path, values in numbers.items() if path != RESULT]
@@ -135,7 +138,7 @@ class Record(Struct, frozen=True):
         alone = ", ".join(dict.fromkeys(name for each in outcomes for name in each.alone))
         cut = ", ".join(dict.fromkeys(name for each in outcomes for name in each.cut))
         said = {
-            f"The same in every run, as no seed is for them: {alone}.": alone,
+            f"Not seeded, so they start in the same state in every run: {alone}.": alone,
             f"No gradient flowed back into {cut}: the graph behind it cannot be copied.": cut,
         }
         return cls(
@@ -146,11 +149,11 @@ class Record(Struct, frozen=True):
         )
 
     def value(self, name: str, seed: int) -> float:
-        """Return a seed's value of a number; nan if it has none."""
+        """Return the value of a number under a seed; nan if it has none."""
         found = self.numbers[name][self.seeds.index(seed)]
         return math.nan if found is None else found
 
 
 def listed(names: Iterable[str]) -> str:
-    """List names, shortened if there are many."""
+    """Return names as a list, shortened if there are many; "none" without names."""
     return first_of([*names], SHOWN) or "none"

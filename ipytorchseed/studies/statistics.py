@@ -1,4 +1,4 @@
-"""Statistics of a number over seeds, with scipy."""
+"""Computes statistics of a number over seeds, with scipy."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from ipytorchseed.errors import LookupFailure
 # The confidence level of intervals.
 LEVEL = 0.95
 
-# With fewer pairs no outcome is significant: 2 of 2**5 are more than ``1 - LEVEL``.
+# With fewer pairs, no difference is significant: with 5 pairs, the two most extreme of 2**5 sign
+# flips have a probability above ``1 - LEVEL``.
 FEWEST = 6
 
-# Up to this many pairs all 65,536 sign flips are counted; beyond, 9,999 random ones.
+# Up to this many pairs, all sign flips are counted (at most 65,536). For more pairs, 9,999 random
+# flips are drawn.
 _EXACT = 16
 
 
@@ -29,7 +31,7 @@ def scipy_stats() -> Any:  # noqa: ANN401 -- a module
         LookupFailure: scipy is not installed.
     """
     try:
-        with warnings.catch_warnings():  # importing it adds filters, which are the user's decision
+        with warnings.catch_warnings():  # the import adds filters; the user decides about those
             from scipy import stats
     except ImportError:
         msg = 'a study of seeds needs scipy: pip install "ipytorchseed[stats]"'
@@ -38,11 +40,11 @@ def scipy_stats() -> Any:  # noqa: ANN401 -- a module
 
 
 class Summary(Struct, frozen=True):
-    """A number over seeds.
+    """Statistics of a number over seeds.
 
     Attributes:
-        mean: Its mean.
-        std: Its standard deviation over seeds, with n - 1; None for one value.
+        mean: The mean.
+        std: The standard deviation with n - 1; None for one value.
         interval: Student's t interval of the mean; None for one value.
         least: The smallest value.
         most: The largest value.
@@ -56,16 +58,16 @@ class Summary(Struct, frozen=True):
 
 
 class Paired(Struct, frozen=True):
-    """A number before and after a change, seed by seed.
+    """Statistics of a number before and after a change, paired by seed.
 
     Attributes:
-        pairs: Seeds with a number in both studies.
-        higher: The number of seeds with a higher number after.
-        lower: The number of seeds with a lower number after.
-        difference: The mean of after minus before.
-        interval: Student's t interval of that mean; None for one pair.
-        p: The probability of a difference at least as large under random signs: exact up to 16
-            pairs. None for one pair.
+        pairs: The number of seeds with a finite number in both studies.
+        higher: The number of seeds under which the number is higher after the change.
+        lower: The number of seeds under which the number is lower after the change.
+        difference: The mean difference, after minus before.
+        interval: Student's t interval of the mean difference; None for one pair.
+        p: The probability of a mean difference at least this large if each pair's sign were random:
+            exact for up to 16 pairs. None for one pair.
     """
 
     pairs: int
@@ -77,12 +79,12 @@ class Paired(Struct, frozen=True):
 
 
 def as_plain(found: object) -> Any:  # noqa: ANN401 -- dictionaries
-    """Return statistics as JSON values, with null for infinite numbers."""
+    """Return statistics as JSON values, with null for numbers that are not finite."""
     return msgspec.json.decode(msgspec.json.encode(found))
 
 
 def summarize(values: Sequence[float]) -> Summary | None:
-    """Summarize the finite values; None if there are none.
+    """Return statistics of the finite values; None if there are none.
 
     Raises:
         LookupFailure: scipy is not installed.
@@ -96,14 +98,14 @@ def summarize(values: Sequence[float]) -> Summary | None:
 
 
 def compare_pairs(before: Sequence[float], after: Sequence[float]) -> Paired | None:
-    """Compare values seed by seed, without pairs that are not finite.
+    """Return statistics of paired values. Pairs that are not finite are ignored.
 
     Args:
         before: A value for each seed.
         after: A value for each of the same seeds.
 
     Returns:
-        None if no pair is left.
+        The statistics; None if no pair is finite.
 
     Raises:
         LookupFailure: scipy is not installed.
@@ -124,14 +126,14 @@ def compare_pairs(before: Sequence[float], after: Sequence[float]) -> Paired | N
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Return the mean, half of its interval, and the standard deviation."""
+    """Return the mean, half the width of its interval, and the standard deviation."""
     import numpy as np
 
     stats, count = scipy_stats(), len(values)
-    if count == 1 or min(values) == max(values):  # rounding of the mean must not create a spread
+    if count == 1 or min(values) == max(values):  # otherwise, rounding would create a spread
         spread = None if count == 1 else 0.0
         return values[0], spread, spread
-    with np.errstate(all="ignore"):  # for numbers near the largest float, it is infinite
+    with np.errstate(all="ignore"):  # near the largest float, the result is infinite
         mean, std = float(np.mean(values)), float(np.std(values, ddof=1))
     return mean, float(stats.t.ppf((1 + LEVEL) / 2, count - 1)) * std / math.sqrt(count), std
 
@@ -144,10 +146,10 @@ def _flip_signs(apart: Sequence[float]) -> float:
     tested = scipy_stats().permutation_test(
         (np.array(apart),),
         np.mean,
-        permutation_type="samples",  # for one sample: each sign is flipped or not
+        permutation_type="samples",  # with one sample, this flips signs
         vectorized=True,
         n_resamples=2**_EXACT if len(apart) <= _EXACT else 9_999,
         batch=10_000,
-        rng=np.random.default_rng(0),  # a fixed p for the same data; no user's source moves
+        rng=np.random.default_rng(0),  # p is the same each time, and no source of the user moves
     )
     return float(tested.pvalue)

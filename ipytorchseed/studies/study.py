@@ -1,4 +1,4 @@
-"""A study of seeds as text, HTML and JSON, alone and compared with another study."""
+"""Studies of seeds, and comparisons of two studies, as text, HTML and JSON."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from ipytorchseed.studies.statistics import (
 
 
 class Versus(View):
-    """Two studies, compared seed by seed.
+    """The comparison of two studies, seed by seed.
 
     Args:
         before: The study to compare with.
         after: The study that is compared.
-        name: The name of ``before``.
+        name: The name of ``before`` in messages.
 
     Raises:
-        LookupFailure: They have no seed, or no number, in common; or scipy is not installed.
+        LookupFailure: The studies have no seed or no number in common, or scipy is not installed.
     """
 
     def __init__(self, before: Record, after: Record, name: str = "the other study") -> None:
@@ -66,7 +66,7 @@ class Versus(View):
 
     @property
     def sentences(self) -> list[str]:
-        """One sentence for each number that both have."""
+        """A sentence for each number that differs; if none differs, for each number."""
         pairs = self.pairs
         differing = {name: pairs[name] for name in pairs if _verdict(pairs[name]) != "same"}
         said = [_sentence(number, paired) for number, paired in (differing or pairs).items()]
@@ -79,16 +79,16 @@ class Versus(View):
         return said
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the comparison as text for a terminal of 80 columns."""
         lines = [wrap(f"Against {self.name}, seed by seed:", first="")]
         return "\n".join(lines + [wrap(line, first="  ") for line in self.sentences])
 
     def html(self) -> str:
-        """Draw it for a notebook, without script."""
+        """Return the comparison as HTML without scripts."""
         return fill("study", view=self, study=None, versus=self)
 
     def as_json(self) -> dict[str, object]:
-        """Return it as plain values."""
+        """Return the comparison as JSON values."""
         numbers = [
             {"name": name, **as_plain(paired), "verdict": _verdict(paired)}
             for name, paired in self.pairs.items()
@@ -97,10 +97,15 @@ class Versus(View):
 
 
 def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
-    """Refuse to compare with a study that has no seed in common.
+    """Raise an error if a study has none of the given seeds.
+
+    Args:
+        before: The study to compare with.
+        seeds: The seeds of the other study.
+        name: The name of ``before`` in messages.
 
     Raises:
-        LookupFailure: It has none.
+        LookupFailure: The studies have no seed in common.
     """
     if not {*before.seeds} & {*seeds}:
         raise LookupFailure(
@@ -110,10 +115,7 @@ def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
 
 
 def _sentence(name: str, paired: Paired) -> str:
-    """Describe how a number differs.
-
-    Only its author knows whether higher is better.
-    """
+    """Describe how a number differs, without judging whether higher is better."""
     ends = paired.interval
     if paired.higher == paired.lower == 0:
         return f"{name}: the same with each of {paired.pairs} seeds."
@@ -143,16 +145,16 @@ def _probability(p: float | None) -> str:
     return "?" if p is None else f"{p:.2g}" if p >= 0.001 else "< 0.001"  # noqa: PLR2004
 
 
-# Columns of a number's name in text.
+# The most columns for the name of a number in text.
 _NAME = 20
 
 
 class Study(View):
-    """A study of seeds, as it is shown.
+    """A study of seeds.
 
     Args:
-        record: The results of the seeds.
-        compared: The comparison with another study; or None.
+        record: The outcomes of the runs.
+        compared: The comparison with another study, or None.
     """
 
     def __init__(self, record: Record, compared: Versus | None = None) -> None:
@@ -166,7 +168,7 @@ class Study(View):
 
     @property
     def title(self) -> str:
-        """The number of seeds that ran, and the failures."""
+        """The seeds, and how many of them failed."""
         record = self.record
         failed = len(record.errors)
         seeds = f"{len(record.seeds)} seeds ({record.seeds[0]} to {record.seeds[-1]})"
@@ -177,7 +179,7 @@ class Study(View):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """Name, mean, interval, deviation, least and most of each number that differs."""
+        """The rows of the table: a number that differs, with its statistics, as text."""
         rows: list[tuple[str, ...]] = []
         for name in self._varying()[:SHOWN]:
             found = self.summaries[name]
@@ -191,7 +193,7 @@ class Study(View):
 
     @property
     def said(self) -> list[str]:
-        """Further remarks, a sentence each."""
+        """Further remarks, each as a sentence."""
         record, varying = self.record, self._varying()
         said = [f"{len(varying) - SHOWN} more numbers: see to_json()."] * (len(varying) > SHOWN)
         same = [
@@ -216,7 +218,7 @@ class Study(View):
 
     @property
     def failed(self) -> list[str]:
-        """The seeds that failed, with each error listed once."""
+        """A sentence for each error, with the seeds that raised it."""
         seeds: dict[str, list[int]] = {}
         for seed, error in self.record.errors.items():
             seeds.setdefault(error, []).append(seed)
@@ -228,17 +230,17 @@ class Study(View):
         return told + [f"{rest} more failed."] * bool(rest)
 
     def strip(self, name: str) -> str:
-        """Draw each seed's value on a line, with the mean and its interval."""
+        """Return an SVG strip plot of a number, with the mean and its interval."""
         then = self.compared.before.get(name) if self.compared is not None else None
         found = self.summaries[name]
         return strip_svg(self.record.numbers[name], found.mean, found.interval, then)
 
     def table(self) -> str:
-        """Draw it as text."""
+        """Return the study as text."""
         return self.text()
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the study as text for a terminal of 80 columns."""
         bars = "By seed" if len(self.record.seeds) <= BARS else "Spread"
         columns: dict[str, dict[str, Any]] = {
             "Number": {"min_width": 8, "max_width": _NAME, "overflow": "fold"},
@@ -251,15 +253,15 @@ class Study(View):
         return "\n".join([*lines, *([self.compared.text()] if self.compared is not None else [])])
 
     def html(self) -> str:
-        """Draw it for a notebook, without script."""
+        """Return the study as HTML without scripts."""
         return fill("study", view=self, study=self, versus=self.compared, columns=_COLUMNS)
 
     def versus(self, other: Study) -> Versus:
-        """Compare with another study, seed by seed.
+        """Compare this study with another, seed by seed.
 
         Raises:
-            LookupFailure: They have no seed, or no number, in common.
-            TypeError: The other is no study.
+            LookupFailure: The studies have no seed or no number in common.
+            TypeError: ``other`` is not a study.
         """
         if not isinstance(other, Study):
             got = type(other).__name__  # type: ignore[unreachable]  # types are not always checked
@@ -267,7 +269,7 @@ class Study(View):
         return Versus(other.record, self.record)
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the study as one line of JSON."""
         record = self.record
         unknown = dict.fromkeys(Summary.__struct_fields__)
         summaries = as_plain(self.summaries)
@@ -295,26 +297,26 @@ _COLUMNS = ("Mean", f"± {LEVEL:.0%}", "Std", "Least", "Most")
 
 
 def _value(value: float | None) -> float | str | None:
-    """Return a seed's value for JSON: as text if it is not finite."""
+    """Return a value for JSON: a string if it is not finite."""
     return value if value is None or math.isfinite(value) else str(value)
 
 
 def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> Study:
-    """Run a function under several seeds, each time on copies of what it reads.
+    """Run a function under several seeds, each time on copies of the objects it uses.
 
-    Every source is seeded before each run. Sources, flags, the environment and the inputs of the
-    function are restored afterwards.
+    Every source is seeded before each run. Sources, flags, environment variables and the inputs of
+    the function are restored afterwards.
 
     Args:
-        function: Takes no argument; returns a number, or a dictionary with numbers in it.
-        count: How many seeds, 2 or more.
-        start: The first of them.
+        function: A function without arguments that returns a number, or a dictionary with numbers.
+        count: The number of seeds, 2 or more.
+        start: The first seed. The other seeds follow it.
 
     Raises:
         SeedError: A seed is invalid, or there are fewer than 2.
         LookupFailure: scipy is not installed.
-        ReplayError: A value that the function reads cannot be copied; nothing ran.
-        TypeError: The function cannot be called.
+        ReplayError: A value that the function reads cannot be copied. Nothing ran.
+        TypeError: ``function`` cannot be called.
     """
     chosen = choose_seeds(count, start)
     if not callable(function):
@@ -328,7 +330,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
                 with around:
                     return Shown(result=let_through(names[NAME]))
             except Exception as error:  # noqa: BLE001 -- whatever the function raises is reported
-                return Shown(error=error.with_traceback(None))  # whose frames have the copies
+                return Shown(error=error.with_traceback(None))  # its frames refer to the copies
 
         body = Body(f"{NAME}()", namespace=names, run=run, hidden=SHELLS)
         outcomes = [body.run(seed) for seed in chosen]

@@ -124,7 +124,7 @@ def test_engines_give_what_this_process_gives(kernel, here):
     there, notes = numbers(kernel.run(f"%%seeds 8 --engines --json\n{STUDIED}"))
     assert there == here
     assert len({*here["last"]}) == 8
-    assert notes == ["The same in every run, as no seed is for them: own."]
+    assert notes == ["Not seeded, so they start in the same state in every run: own."]
     assert kernel.value(STATE) == before
     kernel.run("names = rc[:].apply_sync(lambda: [n for n in globals() if n in ('net', 'F')])")
     assert kernel.value("names") == [[], [], []]

@@ -181,7 +181,7 @@ def test_generators_of_the_notebook(ready, kernel):
     """They are copied, not seeded, and named; one made from a draw follows the seed."""
     kernel.run("own = np.random.default_rng(1)")
     alone = kernel.run("%%seeds 3\nown.random()").shown
-    assert "The same in every run, as no seed is for them: own." in alone
+    assert "Not seeded, so they start in the same state in every run: own." in alone
     study = json.loads(
         kernel.run(
             "%%seeds 3 --json\nnp.random.default_rng(random.getrandbits(32)).random()"

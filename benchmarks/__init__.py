@@ -1,4 +1,4 @@
-"""Figures side by side with peers, in one run.
+"""Benchmarks that measure this package and similar tools in one run.
 
-Only their ratios carry over between machines.
+Absolute times differ between machines, so compare the ratios.
 """

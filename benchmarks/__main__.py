@@ -1,7 +1,4 @@
-"""``python -m benchmarks [NAME]...``: measure all, or what is named.
-
-Print the tables.
-"""
+"""``python -m benchmarks [NAME]...``: runs all or the named benchmarks."""
 
 import os
 import sys
@@ -32,9 +29,9 @@ ALL = [
     "inspector",
     "ranks",
 ]
-"""Modules of this folder, in the order in which they are run."""
+"""The benchmarks, each a module in this folder, in the order in which they run."""
 
-# An installed package has its bytecode; kernels started here shall not compile ours each time.
+# An installed package has compiled bytecode. So have ours, so that kernels do not compile it again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 unknown = set(sys.argv[1:]) - set(ALL)
 if unknown:

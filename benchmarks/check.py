@@ -1,4 +1,4 @@
-"""What a check takes beside one plain execution of the same notebook by nbclient."""
+"""The time of a check, compared with executing the same notebook by nbclient."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ TRIVIAL = tuple(f"x{number} = {number}" for number in range(100))
 
 
 def write(folder: str, cells: tuple[str, ...]) -> Path:
-    """Write a notebook of these cells."""
+    """Write a notebook with the given cells, and return its path."""
     path = Path(folder, "measured.ipynb")
     nbformat.write(new_notebook(cells=[new_code_cell(cell) for cell in cells]), path)
     return path
 
 
 def plain(path: Path) -> None:
-    """Execute a notebook as nbclient does."""
+    """Execute a notebook by nbclient."""
     node = nbformat.read(path, as_version=4)
     client = NotebookClient(node, kernel_name="python3")
     client.log.setLevel(logging.CRITICAL)
@@ -56,11 +56,16 @@ class Bare(FreshKernel):
     arguments = ()
 
     async def prepare(self) -> None:
-        """Look for nothing that is not there."""
+        """Do nothing: there is no extension to prepare."""
 
 
 def once(path: Path, kind: type[FreshKernel]) -> None:
-    """Run a notebook in one kernel, as each run of a check does."""
+    """Run a notebook in one kernel, like one of the runs of a check.
+
+    Args:
+        path: The notebook.
+        kind: The class of the kernel.
+    """
     notebook = read(path)
 
     async def run(folder: Path) -> None:
@@ -77,9 +82,10 @@ def once(path: Path, kind: type[FreshKernel]) -> None:
 
 
 def in_turns(rounds: int, **functions: Callable[[], object]) -> dict[str, float]:
-    """Time functions in turns, so that a noisy machine is noisy to all.
+    """Time functions in turns, so that noise of the machine affects all of them.
 
-    Return medians.
+    Returns:
+        The median seconds of each function, by name.
     """
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(rounds):
@@ -91,7 +97,7 @@ def in_turns(rounds: int, **functions: Callable[[], object]) -> dict[str, float]
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTORCHSEED_DATA_DIR"] = folder
         path = write(folder, COMPUTE)

@@ -1,4 +1,4 @@
-"""What ``--check`` costs where all repeats: beside one bare run of the cell."""
+"""The time of ``--check`` for a cell that repeats, compared with one run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ for step in range(steps):
 
 
 def training() -> dict[str, Any]:
-    """Return the namespace of a notebook that trains."""
+    """Return the namespace of a notebook that trains a model."""
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.2), nn.Linear(256, 10))
     data = torch.utils.data.TensorDataset(torch.randn(1792, 64), torch.randint(0, 10, (1792,)))
@@ -45,7 +45,7 @@ def training() -> dict[str, Any]:
 
 
 def bare() -> float:
-    """Return the seconds that one run takes."""
+    """Return the seconds of one run."""
     names, code = training(), compile(TRAIN, "<cell>", "exec")
     begin = time.perf_counter()
     exec(code, names)  # noqa: S102 -- a cell
@@ -53,7 +53,7 @@ def bare() -> float:
 
 
 def checked() -> float:
-    """Return the seconds that the run takes with its check."""
+    """Return the seconds of one run with its check."""
     names, code = training(), compile(TRAIN, "<cell>", "exec")
 
     def run(around: AbstractContextManager[object]) -> Shown:
@@ -74,7 +74,7 @@ def checked() -> float:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     bare()
     times: dict[str, list[float]] = {"bare": [], "checked": []}
     for _ in range(7):

@@ -1,4 +1,4 @@
-"""A long day: the cost of a cell, the kernel's memory, and the ledger's size."""
+"""A kernel with 20,000 runs: the cost of a cell, the memory, the time of ``%why``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CELLS = ("x = 1", "y = [x]", "z = len(y)", "x + 1")
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     with ExitStack() as stack:
         ours = stack.enter_context(kernel("import torch\n%load_ext ipytorchseed"))
         bare = stack.enter_context(kernel("import torch"))

@@ -36,11 +36,11 @@ value = loss.item()
 """
 
 EXPERIMENTS = 2
-"""With one suspect: as it was, and with that restored."""
+"""The number of experiments for one suspect: with nothing and with the suspect restored."""
 
 
 def _experiments() -> tuple[float, float]:
-    """Return the seconds of one experiment, with its preparation, and of the cell.
+    """Return the seconds of one experiment, preparation included, and of the cell.
 
     Raises:
         RuntimeError: The cause was not proved.
@@ -70,7 +70,7 @@ def _experiments() -> tuple[float, float]:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTORCHSEED_DATA_DIR"] = os.environ["IPYTHONDIR"] = folder
         one, bare = _experiments()

@@ -1,4 +1,4 @@
-"""Digests of values, against reading them and against joblib's hash."""
+"""The time of digests, compared with reading the values and with joblib's hash."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GIB = 2**30
 
 
 def joblib_hash() -> Callable[[object], object] | None:
-    """Return joblib's hash, where it is installed."""
+    """Return joblib's hash function, or None if joblib is not installed."""
     try:
         import joblib
     except ImportError:
@@ -34,7 +34,7 @@ def _plenty() -> Budget:
 
 
 def big_model() -> nn.Module:
-    """Make a network of 1 GiB."""
+    """Return a network of 1 GiB."""
     layers = [nn.Linear(2048, 2048, device="meta") for _ in range(64)]
     net = nn.Sequential(*layers).to_empty(device="cpu")
     with torch.no_grad():
@@ -44,12 +44,12 @@ def big_model() -> nn.Module:
 
 
 def small_model() -> nn.Module:
-    """Make a network of four parameters."""
+    """Return a network with four parameters."""
     return nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
 
 
 def tensor_rows() -> list[Row]:
-    """Measure a tensor of 1 GiB, read by one thread."""
+    """Return rows for a tensor of 1 GiB, digested by one thread."""
     tensor = torch.full((GIB // 4,), 0.5)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -82,7 +82,7 @@ def tensor_rows() -> list[Row]:
 
 
 def again_rows() -> list[Row]:
-    """Measure a second look at unchanged values, each with a cell's budget."""
+    """Return rows for digesting unchanged values again."""
     memo, net, small = Memo(), big_model(), small_model()
     fingerprint(net, memo=memo, budget=_plenty())
     times = []
@@ -91,7 +91,7 @@ def again_rows() -> list[Row]:
         began = time.perf_counter()
         found = fingerprint(net, memo=memo, budget=budget)
         times.append(time.perf_counter() - began)
-        assert found.exact  # noqa: S101 -- else the figure is of a sample
+        assert found.exact  # noqa: S101 -- otherwise, only a sample was digested
     took = statistics.median(times)
     rows = [
         Row("unchanged model of 1 GiB", took * MILLI, None, "", "ms", "below 5 ms", took < 5e-3)
@@ -111,5 +111,5 @@ def again_rows() -> list[Row]:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     return [*tensor_rows(), *again_rows()]

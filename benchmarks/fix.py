@@ -1,4 +1,4 @@
-"""The runs of ``check`` and ``check --fix``, compared with one execution."""
+"""The cost of ``check`` and ``check --fix``, compared with one execution."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ SEVERAL = (
 """A notebook with three causes that act together."""
 
 Measured = tuple["Verdict", float, float, float]
-"""A verdict, the cells that were run as a multiple of the notebook's, and seconds: ours, plain."""
+"""The verdict, the number of runs of a cell on average, our seconds, and nbclient's seconds."""
 
 
 def measure(path: Path, way: Way) -> Measured:
-    """Check or fix a notebook in one kernel at a time."""
+    """Check or fix a notebook in one kernel at a time, and measure the cost."""
     cells = 0
     run = FreshKernel.run
 
@@ -67,7 +67,7 @@ def measure(path: Path, way: Way) -> Measured:
 
 
 def table(what: str, goal: float, found: Sequence[Measured]) -> Iterator[Row]:
-    """Yield the medians: of the cells that were run, and of the time."""
+    """Yield two rows: the median number of runs of a cell, and the median time."""
     runs = statistics.median(each[1] for each in found)
     yield Row(f"{what}, cells", runs, 1, "nbclient once", "runs", f"at most {goal} x", runs <= goal)
     ours, peer = sorted((each[2:] for each in found), key=lambda it: it[0] / it[1])[len(found) // 2]
@@ -75,7 +75,7 @@ def table(what: str, goal: float, found: Sequence[Measured]) -> Iterator[Row]:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     fix = partial(fix_notebook, save=False, tag=False)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["IPYTORCHSEED_DATA_DIR"] = folder

@@ -1,7 +1,4 @@
-"""What the user's own code pays while we listen for files.
-
-In two kernels, in turns.
-"""
+"""The slowdown of user code while the extension watches which files it opens."""
 
 from __future__ import annotations
 
@@ -21,11 +18,11 @@ CELLS = {
         1.5,
     ),
 }
-"""Cells, and the ratio that each is bound by."""
+"""For each row, the cell, and the largest allowed ratio of its times."""
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     found = []
     with (
         kernel.kernel(SETUP) as bare,

@@ -1,4 +1,4 @@
-"""The size of the inspector, its cost for a cell, and its delay."""
+"""The size of the inspector, the time that it adds to a cell, and its delay."""
 
 from __future__ import annotations
 
@@ -91,19 +91,16 @@ def on_screen(notebook: Notebook, index: int, row: str) -> tuple[float, float]:
 
 
 def chromium(playwright: Playwright) -> str | None:
-    """Return where Chromium is: the system's, or Playwright's own.
-
-    None if there is none.
-    """
+    """Return the path of the system's Chromium or Playwright's, or None."""
     own = playwright.chromium.executable_path
     return next(filter(None, map(shutil.which, [*BROWSERS, own])), None)
 
 
 def screen() -> tuple[float, float] | None:
-    """Return the median times to show a row, and to open with 10,000 runs, in ms.
+    """Return the times to show a row, and to open the inspector with 10,000 runs.
 
     Returns:
-        None if there is no Chromium.
+        The times in ms; None if there is no Chromium.
     """
     from playwright.sync_api import sync_playwright
 
@@ -137,7 +134,7 @@ def screen() -> tuple[float, float] | None:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     code = len((Inspector._esm + Inspector._css).encode()) / KILO  # noqa: SLF001 -- ours
     environment = {**os.environ, "IPYTORCHSEED_DATA_DIR": tempfile.mkdtemp()}
     measured = subprocess.run(

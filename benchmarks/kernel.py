@@ -1,4 +1,4 @@
-"""What a cell pays, as a front end sees it: round trips to real kernels, in turns."""
+"""The time that the extension adds to a cell, measured by round trips to kernels."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ MANY = 10_000
 def kernel(
     *cells: str, data: str | None = None, cwd: str | None = None
 ) -> Iterator[Callable[[str], float]]:
-    """Start a kernel, run some cells, and yield a function that times one more.
+    """Start a kernel, run cells in it, and yield a function that times a further cell.
 
     Args:
-        cells: What to run first.
-        data: The folder of the ledger.
-        cwd: The folder that it works in.
+        cells: The cells to run first.
+        data: The folder of the ledger; None for a new one.
+        cwd: The working folder of the kernel.
     """
     folder = data or tempfile.mkdtemp()
     manager = KernelManager(kernel_name="python3")
@@ -64,9 +64,10 @@ def kernel(
 
 
 def medians(runs: dict[str, Run], rounds: int = ROUNDS) -> dict[str, float]:
-    """Run each cell in its kernel in turns.
+    """Run cells in their kernels in turns.
 
-    Return the median round trips in milliseconds.
+    Returns:
+        The median round trip of each cell in milliseconds, by name.
     """
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
@@ -86,9 +87,9 @@ for number in range({MANY}):
 
 
 def rows() -> list[Row]:
-    """Measure in pairs.
+    """Return the measured rows.
 
-    With more kernels in turns each finds the caches full of the others'.
+    Only two kernels take turns, since further ones would displace their data from the CPU's caches.
     """
     load, off = "import torch\n%load_ext ipytorchseed", "%config IPyTorchSeed.tracking = False"
     kept = f"x = 1, tracked, {MANY:,} runs kept"
@@ -112,7 +113,7 @@ def rows() -> list[Row]:
 
 
 def _pair(name: str, ours: Run, peer: Run, against: str, most: float) -> Row:
-    """Measure what a cell pays in milliseconds, which is to be ``most``."""
+    """Return a row for the milliseconds that we add to a cell, at most ``most``."""
     times = medians({"ours": ours, "peer": peer})
     met = times["ours"] - times["peer"] <= most
     goal = f"at most {most} ms more"

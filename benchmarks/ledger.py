@@ -1,4 +1,4 @@
-"""The ledger: what a run costs, in time and bytes, and what finding one costs."""
+"""The ledger: the time and bytes for storing a run, and the time for finding it."""
 
 from __future__ import annotations
 
@@ -22,25 +22,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MANY = 10_000
-"""Runs in a full ledger."""
+"""The number of runs in a full ledger."""
 
 CELLS, TIMES = 50, 100
-"""Of the notebook whose bytes are counted."""
+"""The cells of the notebook whose bytes are counted, and the runs of each cell."""
 
 DAYS, RUNS_A_DAY = 250, 150
-"""Of a year of daily work."""
+"""The working days of a year, and the runs of each day."""
 
 SETTINGS = {f"torch.backends.flag_{number}": number % 3 == 0 for number in range(20)}
 
 
 class Notebook:
-    """A notebook as the ledger sees it.
-
-    Cells that read, write and draw, again and again.
+    """Generates the runs of a notebook whose cells read, write and draw.
 
     Args:
-        name: What it is known by.
-        cells: How many it has.
+        name: The identifier of the notebook.
+        cells: The number of cells.
     """
 
     def __init__(self, name: str = "notebooks/train.ipynb", cells: int = CELLS) -> None:
@@ -50,11 +48,11 @@ class Notebook:
         self.now = self.states()
 
     def states(self) -> dict[str, bytes]:
-        """Return the next states of the sources: here, as random as can be."""
+        """Return the next states of the sources: here, random bytes."""
         return _states()
 
     def next(self, started: float | None = None) -> tuple[Run, dict[str, bytes]]:
-        """Return the next run: three sources moved, five values read, three made."""
+        """Return the next run, which moves 3 sources, reads 5 values and makes 3."""
         number = self.count
         self.count += 1
         cell = number % self.cells
@@ -83,7 +81,7 @@ class Notebook:
 
 
 def _states() -> dict[str, bytes]:
-    """Return three states, as incompressible as those of Mersenne Twisters."""
+    """Return three states that are as incompressible as states of Mersenne Twisters."""
     words = os.urandom(2496)
     spread = bytearray(4992)
     for byte in range(4):
@@ -107,7 +105,7 @@ def _value(cell: int, each: int, number: int = 0) -> Fingerprint:
 
 
 def filled(path: Path, runs: int, notebook: Notebook) -> list[float]:
-    """Add runs to the ledger at ``path``; return the seconds that each took."""
+    """Add runs to the ledger at ``path``; return the seconds for each run."""
     times = []
     with Ledger.open(path) as ledger:
         for _ in range(runs):
@@ -119,9 +117,10 @@ def filled(path: Path, runs: int, notebook: Notebook) -> list[float]:
 
 
 def year(path: Path, days: int = DAYS) -> Iterator[int]:
-    """Work for ``days`` out of 365, each in its own kernel.
+    """Add a year of runs to a ledger, which is opened once a day.
 
-    Yield what the folder takes.
+    Yields:
+        The bytes of the ledger's folder after each day.
     """
     notebook = Notebook()
     begin = time.time() - 365 * 86_400
@@ -135,12 +134,12 @@ def year(path: Path, days: int = DAYS) -> Iterator[int]:
 
 
 def folder_bytes(path: Path) -> int:
-    """Return what the ledger and SQLite's files beside it take."""
+    """Return the bytes of the ledger and of SQLite's files in its folder."""
     return sum(each.stat().st_size for each in path.parent.iterdir())
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     with tempfile.TemporaryDirectory() as folder:
         return [*_speed(Path(folder) / "a"), *_size(Path(folder) / "b"), _year(Path(folder) / "c")]
 
@@ -177,7 +176,7 @@ def _speed(folder: Path) -> list[Row]:
 
 
 def _open(path: Path) -> float:
-    """Return the seconds that opening takes; closing waits for the disk."""
+    """Return the seconds for opening the ledger, without closing it."""
     begin = time.perf_counter()
     ledger = Ledger.open(path)
     seconds = time.perf_counter() - begin

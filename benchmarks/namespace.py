@@ -1,7 +1,4 @@
-"""What a cell pays for values of a size that tutorials do not have.
-
-Real kernels, in turns.
-"""
+"""The time that the extension adds to a cell if the namespace has huge values."""
 
 from __future__ import annotations
 
@@ -47,19 +44,25 @@ HELD = {
     "integer of 200 MB": ("big = 1 << 8 * 200_000_000", "big.bit_length()"),
     "tensor of 2 GB": ("big = torch.zeros(500_000_000)", "big.shape"),
 }
-"""By name, a cell that makes a value, and one that reads it."""
+"""For each kind of value, a cell that makes the value, and a cell that reads it."""
 
 MADE = {
     "20,000 variables made": "for n in range(20_000): globals()[f'v{n}'] = [n]",
     "20,000 functions made": "for n in range(20_000): exec(f'def f{n}(x): return x + {n}')",
 }
-"""By name, a cell that takes long to be recorded."""
+"""Cells that take long to be recorded, by name."""
 
 OTHER = "len([1])"
 
 
 def measure(name: str, make: str, cells: dict[str, str]) -> list[Row]:
-    """Run cells in turns in a kernel with the extension and in one without."""
+    """Return rows for cells, run in turns with and without the extension.
+
+    Args:
+        name: The name of the rows.
+        make: The cell to run first.
+        cells: The cells to time, by name.
+    """
     with ExitStack() as stack:
         ours = stack.enter_context(kernel("import torch\n%load_ext ipytorchseed", make))
         bare = stack.enter_context(kernel("import torch", make))
@@ -86,7 +89,7 @@ def measure(name: str, make: str, cells: dict[str, str]) -> list[Row]:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     found = []
     for name, (make, read) in HELD.items():
         found += measure(name, make, {"read": read, "not named": OTHER})

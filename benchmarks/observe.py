@@ -1,6 +1,6 @@
-"""Overhead of observation.
+"""The overhead of observing which variables a cell reads.
 
-Two kernels with the extension, one with observation switched off.
+Compares two kernels with the extension. In one of them, observation is off.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ CELLS = {
     "300 functions called": ("\n".join(f"f{n}(2)" for n in range(300)), 15, 1.0, 0.010),
     "a trivial cell": ("a = 1", 200, 1.0, 0.00015),
 }
-"""Cells, rounds, and what each is bound by: times as long, and seconds more."""
+"""For each row: the cell, the rounds, and the largest allowed ratio and excess in seconds."""
 
 
 def rows() -> list[Row]:
-    """Measure; nothing before Python 3.12."""
+    """Return the measured rows; none before Python 3.12."""
     found: list[Row] = []
     if not hasattr(sys, "monitoring"):
         return found

@@ -1,4 +1,4 @@
-"""Ranks: the cost of comparing four of them, and of watching."""
+"""The cost of comparing four ranks, and of watching a rank."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from benchmarks.table import MILLI, Row, side_by_side
 from ipytorchseed.ranks.looking import Looker
 
 LARGE = 100
-"""Layers of a million parameters each."""
+"""The number of layers, each with a million parameters."""
 
 EVERY = 100
 
 
 def large() -> nn.Module:
-    """Make a model of 100 million parameters."""
+    """Return a model with 100 million parameters."""
     return nn.Sequential(*(nn.Linear(1000, 1000, bias=False) for _ in range(LARGE)))
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     return [_compare(), _watch()]
 
 
@@ -44,7 +44,7 @@ def _compare() -> Row:
 
 
 def _in_rank(out: Path) -> None:
-    """Time a comparison, and what of it is reading memory, in one of the ranks."""
+    """Time a comparison in one of the ranks, and the part of it that reads memory."""
     import torch.distributed as dist
 
     dist.init_process_group("gloo")
@@ -57,7 +57,7 @@ def _in_rank(out: Path) -> None:
         dist.barrier()
         begin = time.perf_counter()
         looker.values()
-        dist.barrier()  # the slowest rank's, as in a comparison
+        dist.barrier()  # wait for the slowest rank, like a comparison does
         times["read"].append(time.perf_counter() - begin)
         begin = time.perf_counter()
         its.ranks.compare(model=model)
@@ -68,7 +68,7 @@ def _in_rank(out: Path) -> None:
 
 
 def _watch() -> Row:
-    """Time steps of a small CNN: what is added to each, and to every hundredth."""
+    """Return a row for the time that watching adds to the steps of a small CNN."""
     blocks: list[nn.Module] = []
     for wide, deep in ((3, 32), (32, 64), (64, 128)):
         blocks += [nn.Conv2d(wide, deep, 3, padding=1), nn.BatchNorm2d(deep), nn.ReLU()]
@@ -90,7 +90,7 @@ def _watch() -> Row:
         step()
 
         def looks() -> None:
-            """Do what watching does in a hundred training steps."""
+            """Call what watching calls in a hundred training steps."""
             for _ in range(EVERY):
                 for _ in range(3):
                     it._callers._note("torch.dropout", sys._getframe(0), None)  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""The cost of seeding everything, and of reading every state."""
+"""The time of seeding every source, and of reading every state."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ PEERS = {
 
 
 def plain() -> None:
-    """Seed as a blog says."""
+    """Seed python, numpy and torch by their functions."""
     random.seed(42)
     np.random.seed(42)
     torch.manual_seed(42)
 
 
 def plain_states() -> None:
-    """Read the three states in the public way, without naming them."""
+    """Read the states of python, numpy and torch, without digests."""
     random.getstate()
     np.random.get_state()
     torch.get_rng_state()
 
 
 def peers() -> dict[str, Callable[[], object]]:
-    """Return the peers' seeders that are installed."""
+    """Return the seeding functions of installed peers, by name."""
     found: dict[str, Callable[[], object]] = {}
     for name, (module, function) in PEERS.items():
         try:
@@ -53,7 +53,7 @@ def peers() -> dict[str, Callable[[], object]]:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     others = peers()
     seeds = side_by_side({"ours": lambda: its.seed(42), "plain": plain, **others}, number=100)
     ours = seeds["ours"] * MICRO

@@ -30,11 +30,11 @@ ROUNDS = 3
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     times: dict[str, list[float]] = {"": [], "--engines": []}
     with kernel(SETUP) as run:
         try:
-            for option in times:  # which imports torch on the engines
+            for option in times:  # imports torch in the engines
                 run(f"%%seeds 2 {option}\ntrain(10)")
             for _ in range(ROUNDS):
                 for option, taken in times.items():

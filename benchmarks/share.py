@@ -1,7 +1,4 @@
-"""Our share of the main thread's time in real notebooks.
-
-Every cell of those in ``notebooks``.
-"""
+"""The extension's share of the main thread's time in this project's notebooks."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ def _watch():
 _watch()
 del _watch
 """
-"""Leaves no variable in the notebook: each would be looked at, and its time be counted as ours."""
+"""Leaves no variable in the notebook, since the extension would inspect it in each cell."""
 
 TOLD = """
 import json
@@ -46,9 +43,9 @@ open({path!r}, 'w').write(json.dumps(Session.took))
 
 
 def rows() -> list[Row]:
-    """Measure each notebook in a fresh kernel with its own imports, and all together.
+    """Return rows for each notebook, run in a fresh kernel, and for all together.
 
-    What loading us takes is measured in ``starting``; what the first look takes once is counted.
+    The time of loading the extension is not counted; ``starting`` measures it.
     """
     found = []
     all_ours = all_took = 0.0

@@ -36,7 +36,7 @@ print(time.perf_counter() - begin)
 
 
 def fresh(program: str, rounds: int = 15) -> float:
-    """Run a program that prints seconds in fresh interpreters; return the median."""
+    """Run a program in fresh interpreters; return the median of the seconds it prints."""
     command = [sys.executable, "-c", program]
     outputs = [
         subprocess.run(command, capture_output=True, check=True).stdout for _ in range(rounds)
@@ -45,7 +45,7 @@ def fresh(program: str, rounds: int = 15) -> float:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     ours, numpy = (fresh(IMPORT.format(module=name)) * MILLI for name in ("ipytorchseed", "numpy"))
     load, first = (fresh(program) * MILLI for program in (LOAD, FIRST_CELL))
     return [

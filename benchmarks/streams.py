@@ -1,7 +1,4 @@
-"""What printing and displaying cost.
-
-Round trips to kernels with the extension and without.
-"""
+"""The time that the extension adds to cells that print and display much."""
 
 from __future__ import annotations
 
@@ -13,10 +10,10 @@ from benchmarks.table import MILLI, Row
 
 ROUNDS = 5
 MOST = 1.1
-"""Of the time without the extension."""
+"""The largest allowed ratio to the time without the extension."""
 
 SMALL = 50.0
-"""Milliseconds that the end of a cell may take in addition, to clean what it printed first."""
+"""Further milliseconds allowed at the end of a cell, for removing times from its output."""
 
 START = "import torch\nfrom IPython.display import display\nimage = b'\\x89PNG' * 10_000"
 
@@ -33,7 +30,7 @@ CELLS = {
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     with ExitStack() as stack:
         bare = stack.enter_context(kernel(START))
         ours = stack.enter_context(kernel(START, "%load_ext ipytorchseed", "x = 1"))

@@ -1,4 +1,4 @@
-"""A row of figures, the clock, and the table they are printed in."""
+"""Times functions side by side, and prints the figures in a table."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Row:
     """One figure.
 
     Attributes:
-        what: What was timed.
-        ours: Our time, in ``unit``.
-        peer: The time that it is held against, in ``unit``; None if there is no peer.
-        against: Who the peer is.
-        unit: ``us``, ``ms``, ``s`` or ``MB``.
-        goal: The bound that we set ourselves.
-        met: Whether it holds.
+        what: A phrase for what was measured.
+        ours: The figure of this package, in ``unit``.
+        peer: The figure to compare with, in ``unit``; None if there is none.
+        against: The name of the peer.
+        unit: The unit: ``us``, ``ms``, ``s`` or ``MB``.
+        goal: The bound that our figure must meet.
+        met: Whether it meets the bound.
     """
 
     what: str
@@ -43,12 +43,12 @@ class Row:
 def side_by_side(
     functions: dict[str, Callable[[], object]], *, rounds: int = 40, number: int = 200
 ) -> dict[str, float]:
-    """Time functions in turns, so that a noisy machine is noisy to all of them.
+    """Time functions in turns, so that noise of the machine affects all of them.
 
     Args:
-        functions: What to time, by name.
-        rounds: How many turns each has.
-        number: How many calls make a turn.
+        functions: The functions, by name.
+        rounds: The number of turns of each function.
+        number: The number of calls in a turn.
 
     Returns:
         The median time of a call in seconds, by name.

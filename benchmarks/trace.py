@@ -1,7 +1,4 @@
-"""What a traced run costs.
-
-Beside torch's DebugMode, an empty dispatch mode and nothing.
-"""
+"""The time of a traced run, compared with torch's DebugMode and with no tracing."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ Step = Callable[[], None]
 
 
 class Empty(TorchDispatchMode):
-    """Passes every operation on."""
+    """A dispatch mode that only calls each operation."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401 -- as torch calls it
         return func(*args, **(kwargs or {}))
@@ -58,14 +55,14 @@ images = torch.randn(64, 3, 32, 32)
 
 
 def recorder() -> Recorder:
-    """Make one as ``%%deterministic --check`` does for a run to be compared."""
+    """Return a recorder like the recorder of ``%%deterministic --check``."""
     names = globals()
     draws = Draws(names, count=False)
     return Recorder(Lines(__file__, names), names, draws=draws, trace=Trace())
 
 
 def traced(step: Step) -> Step:
-    """Return what does a step under a recorder."""
+    """Return a function that does steps under a recorder."""
 
     def run() -> None:
         with recorder():
@@ -76,7 +73,7 @@ def traced(step: Step) -> Step:
 
 
 def under(mode: Callable[[], AbstractContextManager[object]], step: Step) -> Step:
-    """Return what does a step under another mode."""
+    """Return a function that does steps under another mode."""
 
     def run() -> None:
         with mode():
@@ -87,7 +84,7 @@ def under(mode: Callable[[], AbstractContextManager[object]], step: Step) -> Ste
 
 
 def bare(step: Step) -> Step:
-    """Return what does a step."""
+    """Return a function that does steps without a mode."""
 
     def run() -> None:
         for _ in range(STEPS):
@@ -97,7 +94,7 @@ def bare(step: Step) -> Step:
 
 
 STEPS = 10
-"""Steps under one mode, so that what entering it costs is shared."""
+"""Steps under one mode. Several steps share the cost of entering it."""
 
 
 @contextmanager
@@ -108,9 +105,9 @@ def hashing() -> Iterator[None]:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small operations in one thread: others only add noise
+    torch.set_num_threads(1)  # for small operations, more threads only add noise
     small = side_by_side(
         {
             "bare": bare(mlp_step),

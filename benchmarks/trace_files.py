@@ -1,7 +1,4 @@
-"""What traces as files cost.
-
-While they are written, on disk, and where two are compared.
-"""
+"""The cost of traces in files: writing time, size on disk, and comparing two."""
 
 from __future__ import annotations
 
@@ -28,18 +25,18 @@ if TYPE_CHECKING:
 
 MILLION = 1_000_000
 OPERATIONS = 40
-"""Operations of a step of the made up training."""
+"""The number of operations in a step of the simulated training."""
 
 MEGA = 1e6
 
 
 def _scrambled(number: int) -> int:
-    """Return what is as hard to compress as a digest."""
+    """Return a number that is as hard to compress as a digest."""
     return number * 0x9E3779B97F4A7C15 % 2**64
 
 
 def to_file(step: Callable[[], None], path: Path, *, summaries: bool) -> Callable[[], None]:
-    """Return what does a step under a trace to a file."""
+    """Return a function that does steps under a trace to a file."""
 
     def run() -> None:
         with its.trace(path, summaries=summaries):
@@ -50,17 +47,18 @@ def to_file(step: Callable[[], None], path: Path, *, summaries: bool) -> Callabl
 
 
 def made_up(file: Trace, changed: int | None = None) -> None:
-    """Record a trace of a million operations, as a long training run would.
+    """Record a simulated trace of a million operations.
 
     Args:
-        file: Where to.
-        changed: The step from which on results differ; such a run has more operations now and then.
+        file: The trace.
+        changed: The step from which results differ, and from which each hundredth step has one more
+            operation; None for no difference.
     """
     places = Places()
     places.all = [Place("", n // 4 + 1, "", f"model.{n}") for n in range(OPERATIONS)]
     track = file.track(0, places)
     tensor = torch.zeros(4, 4)
-    track._digest = lambda _: digest  # noqa: SLF001 -- the digests are made up, the rest is real
+    track._digest = lambda _: digest  # noqa: SLF001 -- only the digests are simulated
     step = 0
     while track.count < MILLION:
         other = 0 if changed is None or step < changed else 1 << 62
@@ -78,7 +76,7 @@ def made_up(file: Trace, changed: int | None = None) -> None:
 
 
 def million() -> float:
-    """Return the megabytes that a million operations take in memory."""
+    """Return the megabytes of a million operations in memory."""
     tracemalloc.start()
     held = Trace()
     made_up(held)
@@ -88,9 +86,9 @@ def million() -> float:
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small operations in one thread: others only add noise
+    torch.set_num_threads(1)  # for small operations, more threads only add noise
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.trace"
         small = side_by_side(

@@ -30,7 +30,7 @@ class Drawing(Notebook):
     """A notebook whose cells draw from three sources that were seeded once."""
 
     def states(self) -> dict[str, bytes]:
-        """Draw, and read every source."""
+        """Draw from each source, and return the states of all sources."""
         random.random()
         np.random.rand(10)
         torch.rand(640)
@@ -38,7 +38,7 @@ class Drawing(Notebook):
 
 
 def rows() -> list[Row]:
-    """Measure."""
+    """Return the measured rows."""
     few, many = (_asked(count) for count in (FEW, MANY))
     goal = f"under {GOAL} ms"
     found = [
@@ -54,7 +54,14 @@ def rows() -> list[Row]:
 
 
 def _asked(count: int) -> dict[str, float]:
-    """Fill a ledger, and compare the last run with the one before and the first."""
+    """Fill a ledger, and time ``%why`` for its last run.
+
+    Args:
+        count: The number of runs in the ledger.
+
+    Returns:
+        Milliseconds by the run that the last run is compared with, and megabytes as ``memory``.
+    """
     with tempfile.TemporaryDirectory() as folder, Ledger.open(Path(folder, "a.sqlite")) as ledger:
         seed(42)
         notebook = Drawing()

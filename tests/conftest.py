@@ -1,7 +1,7 @@
-"""Checks that every test leaves the process as it found it.
+"""Options and hooks for all tests, and a check that no test changes the process.
 
-States are read with the libraries' functions, so that the check does not depend on the code that it
-checks.
+The check reads states by the libraries' functions, so that it does not depend on the code under
+test.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# Read as torch is loaded, here and in all that is started: threads with nothing to do leave the
-# cores to other processes. No number depends on it; where processes share few cores, time does.
+# With this, idle threads leave the cores to other processes, which saves time on few cores. torch
+# reads it when it is loaded, here and in processes that tests start. It changes no numbers.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import hypothesis
@@ -40,7 +40,7 @@ pytest_plugins = ["pytester", "tests.golden.plugin", "tests.kernel"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options that decide which tests run and what they are given."""
+    """Add our command-line options."""
     group = parser.getgroup("ipytorchseed")
     group.addoption(
         "--fresh-examples",
@@ -83,15 +83,15 @@ OPTIONAL = {
     "everything": "--everything",
 }
 
-# Files with long tests begin first, so that no process works alone at the end.
+# Files with long tests run first, so that no process works alone at the end.
 LONG = ("notebook/", "checking/", "test_", "scenarios/", "session/", "trace/", "cli/")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the examples of Hypothesis, whatever the environment says."""
+    """Set the profile of Hypothesis, independently of environment variables."""
     hypothesis.settings.register_profile(
         "tests",
-        hypothesis.settings.get_profile("default"),  # not that for CI, which it else begins from
+        hypothesis.settings.get_profile("default"),  # on CI, Hypothesis would use its CI profile
         deadline=None,
         max_examples=50,
         derandomize=not config.getoption("--fresh-examples"),
@@ -102,10 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
-    """Return what to call with a message where a tool is missing.
-
-    It skips or fails the test.
-    """
+    """Return the function to call if a tool is missing: it skips or fails the test."""
     return pytest.fail if request.config.getoption("--require-all") else pytest.skip
 
 
@@ -115,28 +112,25 @@ def report_missing(request: pytest.FixtureRequest) -> Callable[[str], NoReturn]:
 
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Take two processes more than there are cores.
-
-    Those that drive a kernel wait half their time.
-    """
+    """Use two more processes than cores: tests that drive a kernel mostly wait."""
     return (yield) + 2
 
 
 def import_libraries() -> None:
-    """Import what the tests use and check, before the first of them."""
-    import IPython.core.completer  # noqa: F401 -- its import adds a filter of warnings
-    import torch._dynamo  # noqa: F401 -- a mode's first use does: it sets a variable and a filter
+    """Import libraries before the first test, if their import changes the process."""
+    import IPython.core.completer  # noqa: F401 -- adds a warning filter
+    import torch._dynamo  # noqa: F401 -- sets a variable and adds a warning filter
 
-    import_nbformat()  # so that no test imports it in the slow way
-    gc.freeze()  # what torch brings, 300,000 objects: to go through them at each turn takes 0.3 s
+    import_nbformat()  # faster than a direct import in a test
+    gc.freeze()  # torch has 300,000 objects; each garbage collection would visit them for 0.3 s
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Import the libraries, except in the process that only hands out the tests.
+    """Import the libraries, except in the process that only distributes tests.
 
-    Keep the tests as pytest rewrites them: each process would do so in every run, which takes 6 s,
-    where ``PYTHONDONTWRITEBYTECODE`` is set.
+    Also let pytest write the bytecode of tests even if ``PYTHONDONTWRITEBYTECODE`` is set.
+    Otherwise, each process compiles them in every run, which takes 6 s.
     """
     options = session.config.option
     if hasattr(session.config, "workerinput") or not getattr(options, "numprocesses", None):
@@ -149,7 +143,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_collection_finish() -> None:
-    """Leave what is there now, too, out of all later collections of garbage."""
+    """Exclude objects that exist now from later garbage collections."""
     gc.freeze()
 
 
@@ -170,7 +164,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session", autouse=True)
 def data_folder(tmp_path_factory) -> Iterator[None]:
-    """Keep the ledgers of shells in this process away from the user's."""
+    """Use a temporary folder for ledgers instead of the user's data folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("IPYTORCHSEED_DATA_DIR", str(tmp_path_factory.mktemp("data")))
         yield
@@ -191,7 +185,7 @@ def flags_now() -> dict[str, object]:
 
 @pytest.fixture(autouse=True)
 def leaves_no_trace() -> Iterator[None]:
-    """Fail the test that leaves anything of ``everything()`` changed."""
+    """Fail a test that changes any of the states in ``everything()``."""
     before = everything()
     yield
     after = everything()
@@ -225,18 +219,18 @@ def everything() -> dict[str, object]:
 
 
 def _bytes_of(array: np.ndarray) -> str:
-    """Return the text of an array, much faster than through a list of its numbers."""
+    """Return an array as text, much faster than by a list of its numbers."""
     return array.tobytes().hex()
 
 
 def _waiting(devices: Any) -> dict[str, object]:
-    """Copy torch's queue for devices that have not started."""
+    """Return a copy of torch's queue of seeds for devices that have not started."""
     fields = vars(devices._lazy_seed_tracker)
     return {**fields, "call_order": [*fields["call_order"]]}
 
 
 # --------------------------------------------------------------------------------------------------
-# For tests that draw, seed or register: that is restored before the check
+# Restoring, for tests that draw, seed or register sources
 
 
 @pytest.fixture

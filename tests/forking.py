@@ -1,12 +1,13 @@
-"""Starts kernels faster, as forks of a process that has done the slow imports.
+"""Starts kernels faster, by forking a process that has done the slow imports.
 
 A cold kernel takes seconds to import IPython, the extension and torch. A fork server imports them
-once, and each kernel is a fork of it. Packages that users import are then hidden: a forked kernel
-has neither numpy nor torch in ``sys.modules`` before a cell imports it. The import then shows all
-modules that it would load. The modules of the extension are shown one by one.
+once, and each kernel is a fork of the server. Imported packages are hidden in a fork: numpy and
+torch are not in ``sys.modules`` until a cell imports them. Such an import adds all modules that it
+would load. The modules of the extension are added one by one.
 
-Some differences remain: all forks of a server share its hash seed and its addresses. Libraries read
-the environment when they are loaded, so each environment has its own server.
+Some differences from a cold kernel remain. All forks of a server have the same hash seed and the
+same addresses of objects. Libraries read environment variables when they are loaded, so there is a
+server for each set of environment variables.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import NoReturn
 
-# Whether kernels can be forked here: libraries of other systems do not support it.
+# Whether kernels can be forked: on other systems, libraries do not support this.
 CAN_FORK = sys.platform == "linux" and hasattr(os, "pidfd_open")
 
-# Makes a forked kernel and its children write the stack of each thread to standard error.
+# The signal that makes a kernel and its children write the stacks of all threads to standard error.
 TELL_STACKS = signal.SIGRTMAX if CAN_FORK else None
 
 # Prefixes of environment variables that nothing reads before the kernel starts.
@@ -58,7 +59,7 @@ LATE = (
     "USERPROFILE",
 )
 
-# Modules that a kernel imports at its start, and some of the standard library.
+# Modules that a kernel imports when it starts, and some that it imports later.
 EVERY_KERNEL = (
     "ipykernel.kernelapp",
     "ipykernel.debugger",
@@ -79,13 +80,10 @@ EVERY_KERNEL = (
 
 
 class ForkProvisioner(LocalProvisioner):
-    """Starts Python's kernels as forks.
-
-    Other kernels start as usual.
-    """
+    """Forks kernels of this Python. Other kernels start as usual."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> dict[str, Any]:
-        """Start a kernel, as a fork if it is one of this Python's."""
+        """Start a kernel, as a fork if it runs this Python."""
         if cmd[:3] != [sys.executable, "-m", "ipykernel_launcher"]:
             return await super().launch_kernel(cmd, **kwargs)
         env, folder = dict(kwargs.get("env") or os.environ), str(kwargs.get("cwd") or Path.cwd())
@@ -96,9 +94,9 @@ class ForkProvisioner(LocalProvisioner):
         return self.connection_info
 
     async def kill(self, restart: bool = False) -> None:
-        """End the kernel, and wait for it.
+        """End the kernel, and wait until it has ended.
 
-        Otherwise the manager checks again after a tenth of a second.
+        Without waiting, the manager would check again only after 0.1 s.
         """
         await super().kill(restart)
         if isinstance(self.process, Forked):
@@ -107,7 +105,7 @@ class ForkProvisioner(LocalProvisioner):
 
 @contextlib.contextmanager
 def forking() -> Iterator[None]:
-    """Fork the kernels that nbclient and the package start in this process."""
+    """Fork the kernels that nbclient and the package start inside the context."""
     factory = KernelProvisionerFactory.instance()
     entry = metadata.EntryPoint(
         "fork", f"{__name__}:{ForkProvisioner.__name__}", factory.GROUP_NAME
@@ -126,7 +124,7 @@ _starting = threading.Lock()
 
 
 def server_for(env: dict[str, str]) -> ForkServer:
-    """Return the fork server for an environment; start it if there is none."""
+    """Return the fork server for an environment. Start it if there is none."""
     early = {name: value for name, value in env.items() if not name.startswith(LATE)}
     key = frozenset(early.items())
     with _starting:
@@ -136,19 +134,19 @@ def server_for(env: dict[str, str]) -> ForkServer:
 
 
 def stop_servers() -> None:
-    """Stop the fork servers. The next kernel starts one again."""
+    """Stop all fork servers. The next kernel starts a new one."""
     with _starting:
         while _servers:
             _servers.popitem()[1].stop()
 
 
 class ForkServer:
-    """A process that is forked.
+    """A process whose forks are kernels.
 
-    It ends with this process, and its kernels end after it.
+    It ends when this process ends, and its kernels end after it.
 
     Args:
-        env: Its environment variables.
+        env: The environment variables of the server.
     """
 
     def __init__(self, env: dict[str, str]) -> None:
@@ -168,10 +166,10 @@ class ForkServer:
         """Fork a kernel.
 
         Args:
-            words: The words of its command line.
-            folder: Its working folder.
-            env: Its environment variables.
-            outputs: Files, or their numbers, for its standard output and standard error.
+            words: The words of the kernel's command line.
+            folder: The kernel's working folder.
+            env: The kernel's environment variables.
+            outputs: Files or descriptors for the kernel's standard output and standard error.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         files = [file if isinstance(file, int) else file.fileno() for file in outputs]
@@ -181,16 +179,16 @@ class ForkServer:
         return Forked(ours)
 
     def stop(self) -> None:
-        """End it. Its kernels must have ended."""
+        """End the server. Its kernels must have ended before."""
         self._requests.close()
         self._process.wait()
 
 
 class Forked:
-    """A forked process: of ``subprocess.Popen``, what a provisioner uses.
+    """A forked process, with the methods of ``Popen`` that provisioners use.
 
     Args:
-        told: A pipe from which the fork's process id and later its exit code are read.
+        told: A pipe from which the process id and, later, the exit code are read.
     """
 
     stdin = stdout = stderr = None
@@ -204,13 +202,13 @@ class Forked:
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Return its exit code, or None while it runs."""
+        """Return the exit code, or None if the process is running."""
         with contextlib.suppress(BlockingIOError):
             self._receive(socket.MSG_DONTWAIT)
         return self.returncode
 
     def wait(self) -> int | None:
-        """Return its exit code as soon as there is one."""
+        """Wait until the process has ended; return its exit code."""
         self._receive(0)
         return self.returncode
 
@@ -220,17 +218,17 @@ class Forked:
             self._told.close()
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, if it runs: no matter who forked it may collect it first."""
+        """Send a signal to the process, if it is running."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it at once."""
+        """End the process at once."""
         self.send_signal(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Ask the process to end."""
         self.send_signal(signal.SIGTERM)
 
 
@@ -241,8 +239,10 @@ class Forked:
 def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
     """Fork for each request, and report the exit code of each fork.
 
-    Returns in every fork, with the request: words of the command line, the folder, the environment.
-    The server ends here when its client is gone.
+    This function returns only in forks. The server exits in it when its client is gone.
+
+    Returns:
+        The request: the words of the command line, the working folder, the environment variables.
     """
     with selectors.DefaultSelector() as waiting:
         waiting.register(requests, selectors.EVENT_READ)
@@ -267,7 +267,7 @@ def serve(requests: socket.socket) -> tuple[list[str], str, dict[str, str]]:
 
 
 def _tell_end(waiting: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    """Return the exit code of a fork that has ended."""
+    """Send the exit code of a fork that has ended to the client."""
     pid, told = key.data
     waiting.unregister(key.fileobj)
     os.close(key.fd)
@@ -277,7 +277,7 @@ def _tell_end(waiting: selectors.BaseSelector, key: selectors.SelectorKey) -> No
 
 
 def _let_go(waiting: selectors.BaseSelector, outputs: list[int]) -> None:
-    """In a fork, use its outputs and close the server's files."""
+    """Redirect the outputs of a fork, and close the server's files in it."""
     for ours, theirs in enumerate(outputs, start=1):
         os.dup2(theirs, ours)
         os.close(theirs)
@@ -288,13 +288,13 @@ def _let_go(waiting: selectors.BaseSelector, outputs: list[int]) -> None:
 
 
 def main() -> None:
-    """Import what kernels import, and become each of the kernels that are requested."""
+    """Import what kernels import, serve requests, and run a kernel in each fork."""
     from hidden_modules import HiddenExtension, HiddenLibraries
 
     del sys.path[0]  # this file's folder
     del sys.modules["hidden_modules"]
-    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it as it is imported
-    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # or the debugger writes a warning here
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it when it is imported
+    os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # avoids a warning of the debugger
     for name in EVERY_KERNEL:
         importlib.import_module(name)
     keep_entry_points()
@@ -302,8 +302,8 @@ def main() -> None:
     sys.meta_path.insert(0, extension)
     libraries = HiddenLibraries()
     extension.hide()
-    gc.freeze()  # a collection in a fork would touch, and so copy, all that was imported
-    with warnings.catch_warnings():  # of numpy's threads, which bear a fork
+    gc.freeze()  # a collection in a fork would write to, and so copy, all imported objects
+    with warnings.catch_warnings():  # Python warns of numpy's threads, but forks do not use these
         warnings.simplefilter("ignore", DeprecationWarning)
         words, folder, env = serve(socket.socket(fileno=int(sys.argv[1])))
     sys.argv = [importlib.util.find_spec("ipykernel_launcher").origin, *words]
@@ -312,7 +312,7 @@ def main() -> None:
     os.environ.clear()
     os.environ.update(env, JPY_PARENT_PID=parent)
     libraries.renew()
-    faulthandler.register(TELL_STACKS, os.dup(sys.stderr.fileno()))  # ipykernel takes stderr's own
+    faulthandler.register(TELL_STACKS, os.dup(sys.stderr.fileno()))  # ipykernel redirects stderr
     first = [*filter(None, env.get("PYTHONPATH", "").split(os.pathsep))]
     sys.path[:] = [*first, *(each for each in sys.path if each not in first)]
     sys.meta_path.insert(0, libraries)
@@ -321,7 +321,7 @@ def main() -> None:
 
 
 def keep_entry_points() -> None:
-    """Read the entry points of the installed packages once, and not in each kernel."""
+    """Cache the entry points of installed packages, so that forks need not read them."""
     kept = {str(each._path): each.entry_points for each in metadata.distributions()}
     read = metadata.Distribution.entry_points
 
@@ -333,9 +333,9 @@ def keep_entry_points() -> None:
 
 
 def end() -> NoReturn:
-    """Exit as Python does, but without clearing modules.
+    """Exit like Python does, but without clearing modules.
 
-    That would copy the memory of all modules, which takes longer than most kernels run.
+    Clearing would copy the memory of all modules, which takes longer than most kernels run.
     """
     threading._shutdown()
     atexit._run_exitfuncs()

@@ -1,4 +1,4 @@
-"""A real kernel, driven as a front end drives it."""
+"""Drives a real kernel like a front end does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
-# Seconds to wait for the next message; a kernel that says nothing for so long hangs.
+# Seconds to wait for the next message. A kernel that sends nothing for longer hangs.
 PATIENCE = 120
 
 # The MIME type of a widget.
@@ -38,23 +38,24 @@ LIVE = "application/vnd.jupyter.widget-view+json"
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
-# A path in the package; the clone, its environment and its tests may be in a folder of its name.
+# Matches a path in the package. The clone, with its environment and tests, may be in a folder of the
+# same name.
 _OURS = re.compile(r"ipytorchseed/(?!ipytorchseed/|tests/)((?:\w+/)*\w+\.py)")
 
 
 def files_of_ours(text: str) -> set[str]:
-    """Return the package's files in a traceback, such as ``session/files.py``."""
+    """Return the files of the package in a traceback, such as ``session/files.py``."""
     return {*_OURS.findall(text)}
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error in the front end.
+    """An error that the front end receives.
 
     Attributes:
-        ename: The error's class.
-        evalue: Its text.
-        traceback: What is shown, without colours.
+        ename: The name of the error's class.
+        evalue: The message of the error.
+        traceback: The traceback, without colours.
     """
 
     ename: str
@@ -67,16 +68,16 @@ class Reply:
     """The messages from one execution.
 
     Attributes:
-        status: ``ok`` or ``error``, as the reply says.
+        status: The status in the reply: ``ok`` or ``error``.
         execution_count: The number in ``In[...]``.
-        stdout: What was printed.
-        stderr: What was written to standard error.
-        results: The bundles shown as ``Out[...]``, by MIME type.
-        displays: The bundles shown by ``display``.
-        views: The bundles that are live views of what was displayed before, and nothing else.
-        receipts: The lines that deterministic cells leave, which are displays too.
-        pages: What was shown beside the notebook, as help is.
-        next_input: What was put into the next cell, as ``%recall`` does.
+        stdout: The printed text.
+        stderr: The text written to standard error.
+        results: The MIME bundles shown as ``Out[...]``.
+        displays: The MIME bundles shown by ``display``.
+        views: The messages that display only a widget's view.
+        receipts: The lines that deterministic cells display.
+        pages: The texts shown in the pager, such as help.
+        next_input: The text for the next cell, from ``%recall`` for example; or None.
         error: The error, if there was one.
     """
 
@@ -98,7 +99,7 @@ class Reply:
         return self.results[-1]["text/plain"] if self.results else None
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Add the content of one message of the kernel."""
+        """Add the content of one message from the kernel."""
         content, kind = message["content"], message["msg_type"]
         if kind == "stream":
             text = _ANSI.sub("", content["text"])
@@ -130,19 +131,19 @@ class Reply:
 
 
 class Kernel:
-    """A Python kernel with its files in a folder of the test.
+    """A Python kernel that works in a folder of the test.
 
     Args:
-        folder: The folder for its work and its files.
-        *arguments: Further words on its command line.
-        cold: Start a new process. Otherwise it is a fork of a process that has done its
-            imports, if the system can: the same for a user, but some seconds faster.
-        python: The interpreter; another one than that of the tests is always started cold.
+        folder: The working folder, also for the ledger and IPython's files.
+        *arguments: Further words on the kernel's command line.
+        cold: Whether to start a new process. Otherwise, the kernel is a fork of a process that has
+            done the imports, if the system supports this, which is some seconds faster.
+        python: The interpreter. Interpreters other than the tests' own always start cold.
         **env: Further environment variables.
 
     Attributes:
-        ledger: The file in which it records its runs.
-        attended: Whether a user can answer questions, which a front end reports with each cell.
+        ledger: The file in which the kernel records its runs.
+        attended: Whether the front end tells the kernel that a user can answer questions.
     """
 
     attended = True
@@ -208,9 +209,9 @@ class Kernel:
         self._connect()
 
     def _connect(self) -> None:
-        """Wait until it answers, and what it publishes is heard.
+        """Wait until the kernel answers and its published messages arrive.
 
-        No longer, as the client's own does.
+        This is faster than the client's own ``wait_for_ready``.
         """
         self._client = self._manager.client()
         self._client.start_channels(stdin=False, hb=False)
@@ -225,10 +226,10 @@ class Kernel:
                 raise RuntimeError("the kernel does not answer")
 
     def interrupt(self) -> None:
-        """Interrupt what it runs, as the front end's stop button does."""
+        """Interrupt the running cell, like the front end's stop button."""
         self._manager.interrupt_kernel()
 
-    def run(  # noqa: PLR0913 -- what a front end can say of an execution
+    def run(  # noqa: PLR0913 -- the options of an execution
         self,
         code: str,
         cell_id: str | None = None,
@@ -241,13 +242,13 @@ class Kernel:
         """Run a cell to its end.
 
         Args:
-            code: Its text.
-            cell_id: The notebook's id of the cell, if the front end sends one.
-            silent: Run it without output and history.
-            store_history: Count it.
+            code: The text of the cell.
+            cell_id: The id of the cell, if the front end sends one.
+            silent: Whether to run without output and history.
+            store_history: Whether to store the cell in the history, and count it.
             metadata: Metadata from the front end.
-            interrupt_at: Interrupt after it has printed this. Its code must return to Python often:
-                a signal just before one long sleep is handled only at its end.
+            interrupt_at: Interrupt the cell when it has printed this text. The cell must run many
+                short calls after that: a signal just before a long sleep is handled only after it.
         """
         sent = {"cellId": cell_id} if cell_id else {}
         ident = self._send(code, {**sent, **(metadata or {})}, silent, store_history)
@@ -266,7 +267,7 @@ class Kernel:
         return reply
 
     def run_beside(self, code: str, meanwhile: str) -> tuple[Reply, Reply]:
-        """Run a cell, and one in a subshell once the first has printed ``now``."""
+        """Run a cell, and a second one in a subshell when the first has printed ``now``."""
         request = self._client.session.msg("create_subshell_request", {})
         self._client.control_channel.send(request)
         subshell = self._client.get_control_msg()["content"]["subshell_id"]
@@ -288,20 +289,23 @@ class Kernel:
         return replies[0], replies[1]
 
     def record(self, code: str, *args: Any, **kwargs: Any) -> tuple[Reply, list[Run]]:
-        """Run a cell as ``run`` does; return the reply and the new records of runs."""
+        """Run a cell like ``run``; return the reply and the new records of runs."""
         before = {run.id for run in self.runs()} if self.ledger.exists() else set()
         reply = self.run(code, *args, **kwargs)
         return reply, [run for run in self.runs() if run.id not in before]
 
     def value(self, expression: str) -> Any:
-        """Evaluate a literal expression between cells, without events of a cell."""
+        """Return the value of an expression, without running a cell.
+
+        The value must be a literal, such as a number or a list of strings.
+        """
         ident = self._send("", {}, True, False, it=expression)
         told = self._answer(ident)["content"]["user_expressions"]["it"]
         assert told["status"] == "ok", told
         return ast.literal_eval(told["data"]["text/plain"])
 
     def runs(self) -> list[Run]:
-        """Return the recorded runs so far, the oldest first."""
+        """Return the runs recorded so far, the oldest first."""
         with Ledger.open(self.ledger, read_only=True) as ledger:
             return [*ledger.runs()][::-1]
 
@@ -310,7 +314,7 @@ class Kernel:
         self._send(code, {}, silent=False, store_history=True)
 
     def send(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Send a message of another kind than a cell, as a widget's view does."""
+        """Send a message that runs no cell, such as a message from a widget's view."""
         self._client.shell_channel.send(self._client.session.msg(kind, dict(content)))
 
     def complete(self, code: str) -> list[str]:
@@ -318,7 +322,7 @@ class Kernel:
         return self._answer(self._client.complete(code))["content"]["matches"]
 
     def inspect(self, code: str) -> str:
-        """Return the help of Shift+Tab at the end of ``code``."""
+        """Return the help that Shift+Tab shows at the end of ``code``."""
         content = self._answer(self._client.inspect(code))["content"]
         return _ANSI.sub("", content["data"].get("text/plain", ""))
 
@@ -337,7 +341,13 @@ class Kernel:
         return message["header"]["msg_id"]
 
     def published(self) -> dict[str, Any]:
-        """Return the next message to all; where there is none, have the processes say why."""
+        """Return the next published message.
+
+        If none arrives in time, make the kernel's processes print their stacks.
+
+        Raises:
+            queue.Empty: No message arrived in time.
+        """
         try:
             return self._client.get_iopub_msg(timeout=PATIENCE)
         except queue.Empty:
@@ -355,7 +365,7 @@ class Kernel:
 
 @pytest.fixture
 def new_kernel(tmp_path: Path) -> Iterator[Kernel]:
-    """Return a kernel with the extension, for one test, in the test's folder."""
+    """Return a kernel with the extension loaded, in the test's folder."""
     with Kernel(tmp_path) as kernel:
         assert kernel.run("%load_ext ipytorchseed").status == "ok"
         yield kernel

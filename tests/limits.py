@@ -1,4 +1,4 @@
-"""Code that a test made up, run in a process with limits of memory and time."""
+"""Calls a function in a process with limited memory and time."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ SECONDS = 20
 
 
 class LimitError(Exception):
-    """A call took more memory or time than it may."""
+    """A call exceeded its limit of memory or time."""
 
 
 class LimitedCalls:
-    """A function that runs in one forked process, forked again if it dies.
+    """A function that runs in a forked process, which is forked again if it dies.
 
     Args:
-        function: What to call. It returns and raises what can be pickled.
-        memory: Bytes that it may allocate.
-        seconds: Seconds that one call may take.
+        function: The function. Its results and exceptions must be picklable.
+        memory: The bytes that the function may allocate.
+        seconds: The seconds that a call may take.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class LimitedCalls:
         """Call the function.
 
         Raises:
-            LimitError: It took too much memory or time.
+            LimitError: The call exceeded the limit of memory or time.
             Exception: Whatever the function raises.
         """
         if self._process is None:
@@ -76,14 +76,14 @@ class LimitedCalls:
         context = multiprocessing.get_context("fork")
         self._pipe, other = context.Pipe()
         self._process = context.Process(target=self._serve, args=(other, self._pipe), daemon=True)
-        with warnings.catch_warnings():  # of threads: the child uses none of those it had
+        with warnings.catch_warnings():  # Python warns of threads, but the child uses none
             warnings.simplefilter("ignore", DeprecationWarning)
             self._process.start()
         other.close()
 
     def _stop(self) -> None:
         if self._process is not None:
-            self._pipe.close()  # the process ends as it reads the end of the pipe
+            self._pipe.close()  # ends the process
             self._process.kill()
             self._process.join()
             self._process.close()
@@ -95,9 +95,9 @@ class LimitedCalls:
         """Answer calls until the other end of the pipe is closed."""
         other.close()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # an alarm ends the process, in C code too
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # an alarm ends the process, even in C code
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if sys.platform == "linux":  # others do not keep to it
+        if sys.platform == "linux":  # other systems ignore this limit
             most = psutil.Process().memory_info().vms + self._memory
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
         with contextlib.suppress(EOFError):

@@ -2,9 +2,9 @@
 
     python -m tests.scenarios [--record | --dry | --prove] [--offline] [--only WORD] [FILE...]
 
-``--record`` plays scenarios whose recordings are missing or stale, or all with ``--all``, and writes
-the recordings. ``--offline`` judges recordings without kernels. ``--dry`` plays without tracking, and
-only checks that results change as the file says.
+``--record`` plays scenarios whose recordings are missing or stale, and writes the recordings. With
+``--all``, it plays all scenarios. ``--offline`` judges recordings without kernels. ``--dry`` plays
+without tracking, and only checks that results change as the file says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.scenarios.scenario import Scenario, noise, read, read_all
 
 
 def main() -> int:
-    """Play scenarios, several at once, and print which are right."""
+    """Play scenarios, several at once, and print which answers are right."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="all if none is named")
     parser.add_argument("--record", action="store_true", help="write recordings that are stale")
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def _proofs(scenario: Scenario, outcome: Outcome) -> list[str]:
-    """Return what experiments showed about the causes that must be named."""
+    """Return the results of experiments about the causes that must be named."""
     answer = outcome.answer or {"causes": [], "cleared": []}
     told = [(cause, cause["proof"]) for cause in answer["causes"]]
     told += [(each, "no effect") for each in answer["cleared"] if "no effect" in each["message"]]

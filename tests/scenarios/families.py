@@ -1,6 +1,6 @@
-"""Scenarios built from parts: two causes at once, and long chains of cells.
+"""Builds scenarios from parts: two causes at once, and long chains of cells.
 
-Each is a text like a file in ``cases``.
+Each scenario is a text in the format of the files in ``cases``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class Part(NamedTuple):
 
     Attributes:
         setup: The initial cell.
-        reads: A number that a cell computes from it.
-        change: A change by another cell.
-        expect: The cause that must be named, and the step to blame: the third.
+        reads: An expression for a number that depends on the initial cell.
+        change: A cell that changes the number.
+        expect: The cause that must be named, and the step to blame, which is the third.
     """
 
     setup: str
@@ -103,14 +103,14 @@ out = {reads}
 
 
 class Link(NamedTuple):
-    """A kind of cell that depends on the one before it.
+    """A chain of cells of one kind, each of which depends on the cell before it.
 
     Attributes:
-        setup: The cell before the first of them.
-        text: The cell, with its number as ``{n}`` and the one before as ``{m}``.
-        edit: What is later replaced in the first of them, and by what.
-        reads: What the last cell computes from them.
-        expect: The cause that must be named; others are allowed.
+        setup: The cell before the chain.
+        text: A cell of the chain, with its number as ``{n}`` and the previous number as ``{m}``.
+        edit: The later edit of the first cell: old text and new text.
+        reads: The expression in the cell after the chain.
+        expect: The cause that must be named. Other causes may be named too.
     """
 
     setup: str
@@ -152,9 +152,10 @@ LINKS = {
 
 
 def chains() -> Iterator[tuple[str, str]]:
-    """Yield names and texts of scenarios whose way back leads along many cells.
+    """Yield names and texts of scenarios in which a chain of cells runs again.
 
-    The first cell of the chain is edited, and all are run again: in the same kernel and in another.
+    The first cell of the chain was edited. There is a scenario for the same kernel, and one with a
+    restart. The way back runs all cells of the chain.
     """
     numbers = range(1, LENGTH + 1)
     for (kind, link), restart in [(item, each) for item in LINKS.items() for each in (False, True)]:

@@ -15,7 +15,7 @@ from tests.kernel import Kernel
 from tests.scenarios.recording import Recording, record, with_findings
 from tests.scenarios.scenario import Scenario, is_named, judge
 
-# Kernels that run at the same time: they mostly wait, and small machines have two cores.
+# How many kernels run at the same time. They mostly wait, and small machines have two cores.
 AT_ONCE = 3
 
 
@@ -27,7 +27,7 @@ class Outcome:
         changed: Whether the last two results differ, by the probe.
         answer: What ``%why --json`` printed; None in a dry run.
         problems: What is wrong with the answer; empty if it is right.
-        recording: The records from which ``%why`` answered, if requested.
+        recording: The recording of the kernels, if requested.
         seconds: How long ``%why`` took, experiments included.
     """
 
@@ -39,20 +39,20 @@ class Outcome:
 
 
 def missing_packages(scenario: Scenario) -> list[str]:
-    """Return the packages that a scenario needs and that are not installed."""
+    """Return the packages that a scenario needs but that are not installed."""
     return [name for name in scenario.needs if importlib.util.find_spec(name) is None]
 
 
 def play(
     scenario: Scenario, *, dry: bool = False, prove: bool = False, keep: bool = False
 ) -> Outcome:
-    """Play a scenario in new kernels, and compare the answer with the truth.
+    """Play a scenario in new kernels, and compare the answer of ``%why`` with the truth.
 
     Args:
-        scenario: What to play.
-        dry: Play without tracking, and look only at the result.
-        prove: Prove the causes by experiment, instead of playing the way back.
-        keep: Return the recording too.
+        scenario: The scenario.
+        dry: Whether to play without tracking, and only check whether the result changes.
+        prove: Whether to prove the causes by experiment, instead of playing the way back.
+        keep: Whether to return the recording too.
     """
     counts: dict[int, int | None] = {}
     results: list[str] = []
@@ -100,7 +100,7 @@ def play(
 
 
 def _asked(kernel: Kernel, command: str) -> tuple[dict[str, Any] | None, str]:
-    """Return the answer to a command, or why there is none."""
+    """Return the answer to a command and "", or None and the reason."""
     reply = kernel.run(command, "ask-why")
     answer = next(map(json.loads, _objects(reply.stdout)), None)
     failed = reply.error
@@ -111,9 +111,9 @@ def _asked(kernel: Kernel, command: str) -> tuple[dict[str, Any] | None, str]:
 def _proved(
     kernel: Kernel, scenario: Scenario, command: str
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    """Prove causes by experiment; return the answer and what is wrong with it.
+    """Prove causes by experiment; return the answer and its problems.
 
-    No true cause may be cleared, nothing else may be proved, and the kernel must be unchanged.
+    No true cause may be cleared, no other cause may be proved, and the kernel must be unchanged.
     """
     look = "__import__('tests.scenarios.state', fromlist=['x']).look(globals())"
     kernel.run(command.replace("--prove --yes", ""), "ask-first")  # imports what any answer needs
@@ -153,9 +153,10 @@ def _objects(printed: str) -> list[str]:
 def _replayed(
     kernel: Kernel, scenario: Scenario, answer: dict[str, Any], results: list[str]
 ) -> list[str]:
-    """Play the way back of an answer, and compare the result.
+    """Run the commands for the way back; return what is wrong with their result.
 
-    If the answer does not promise that the way back works, it may fail, but must not claim success.
+    If the answer does not promise that the way back works, the commands may fail, but they must not
+    claim success falsely.
     """
     mend = answer["mend"]
     if scenario.complete and not mend["complete"]:

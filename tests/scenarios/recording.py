@@ -1,8 +1,8 @@
-"""Recordings of played scenarios, from which ``%why`` is tested without kernels.
+"""Recordings of played scenarios, by which ``%why`` is tested without kernels.
 
-``make record`` plays scenarios and writes what their kernels recorded, one file for each initial.
-``GENERATION`` beside them holds a digest of the code that records. If that code changes, the records
-are stale: a test says so, and ``make record`` plays all scenarios again.
+``make record`` plays scenarios and writes the records of their kernels, in a file for each initial
+letter. The file ``GENERATION`` contains a digest of the code that records. If that code changes, the
+recordings are stale: a test fails, and ``make record`` plays all scenarios again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "why" / "recorded"
 GENERATION = FOLDER / "GENERATION"
 
-# Roots of the code that records: these modules and their imports decide what is recorded.
+# The code that records consists of these modules and the modules that they import.
 RECORDERS = ("session/session.py", "ledger/store.py", "trace/recorder.py", "notebook/runs.py")
 
 
@@ -48,13 +48,13 @@ class Recording(Struct, frozen=True):
 
     Attributes:
         played: The scenario's digest when it was played.
-        counts: The number in ``In[...]`` by step, from 1.
+        counts: The number in ``In[...]`` of each step. Steps are counted from 1.
         asked: The number of the run in question.
         runs: All runs, the oldest first.
-        states: The full states of these runs, by digest.
-        traces: What was observed of runs' operations, by the run's number.
+        states: The full states of sources at these runs, by digest.
+        traces: The recorded operations of runs, by the run's number.
         seeds: The seeds that were applied last, the latest first.
-        findings: What experiments showed, by the numbers of the two runs.
+        findings: The findings of experiments, each with the numbers of the two runs.
     """
 
     played: str
@@ -68,7 +68,7 @@ class Recording(Struct, frozen=True):
 
 
 def with_findings(kernel: Kernel, recording: Recording) -> Recording:
-    """Return a recording with later results of experiments, also about earlier cells."""
+    """Return a recording with the findings that the ledger has now."""
     with Ledger.open(kernel.ledger, read_only=True) as ledger:
         pairs = permutations((run.id or 0 for run in recording.runs), 2)
         found = ((*pair, ledger.findings(*pair)) for pair in pairs)
@@ -76,12 +76,12 @@ def with_findings(kernel: Kernel, recording: Recording) -> Recording:
 
 
 def record(kernel: Kernel, scenario: Scenario, counts: dict[int, int | None]) -> Recording:
-    """Return what the kernels of a scenario have recorded, before any question.
+    """Return the recording of a scenario, before ``%why`` is asked.
 
     Args:
         kernel: The kernel that ran last.
-        scenario: What was played in it.
-        counts: The number in ``In[...]`` by step, from 1.
+        scenario: The scenario that was played.
+        counts: The number in ``In[...]`` of each step. Steps are counted from 1.
     """
     seeds = kernel.value("__import__('ipytorchseed.rng.table', fromlist=['x']).recent_seeds()")
     with Ledger.open(kernel.ledger, read_only=True) as ledger:
@@ -106,7 +106,7 @@ def _states_that_moved(runs: Iterable[Run]) -> set[str]:
 
 
 def path_of(name: str) -> Path:
-    """Return the file for the recordings of scenarios with the same initial."""
+    """Return the file for the recordings of scenarios with the same initial letter."""
     return FOLDER / f"{name[0]}.xz"
 
 
@@ -138,7 +138,7 @@ def load(scenario: Scenario) -> Recording | None:
 
 @cache
 def _read(path: Path) -> dict[str, Recording]:
-    """Return the recordings in a file; none if older code wrote them."""
+    """Return the recordings in a file; empty if it is missing or has an old format."""
     with suppress(FileNotFoundError, msgspec.MsgspecError):
         return msgspec.msgpack.decode(lzma.decompress(path.read_bytes()), type=dict[str, Recording])
     return {}
@@ -147,7 +147,7 @@ def _read(path: Path) -> dict[str, Recording]:
 def generation() -> str:
     """Return a digest of the code that records, without docstrings and comment lines.
 
-    It is the same for all versions of Python, so it does not use their syntax trees.
+    The lines are hashed, not syntax trees, so that the digest is the same in all versions of Python.
     """
     package = ROOT / "ipytorchseed"
     pending, texts = [package / name for name in RECORDERS], dict[Path, list[str]]()
@@ -163,7 +163,7 @@ def generation() -> str:
 
 
 def _imported(tree: ast.AST, package: Path) -> Iterator[Path]:
-    """Yield the files of our modules that a module imports, also inside functions."""
+    """Yield the files of our modules that a module imports, even inside functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ipytorchseed."):
             module = package.joinpath(*node.module.split(".")[1:])
@@ -193,7 +193,7 @@ def recorded_generation() -> str:
 
 
 def answer_from(recording: Recording) -> dict[str, Any]:
-    """Return the JSON of ``%why`` from a recording, for the kernel that ran last."""
+    """Return the JSON that ``%why`` prints for a recording, in the last kernel."""
     with Ledger.in_memory() as ledger, hints_kept():
         for each in recording.runs:
             number = ledger.add(each, recording.states)
@@ -218,7 +218,7 @@ def problems_of(scenario: Scenario, recording: Recording) -> list[str]:
 
 
 def stale(scenarios: Iterable[Scenario]) -> Iterator[Scenario]:
-    """Yield the scenarios to play again: new, changed, or recorded by other code."""
+    """Yield the scenarios to play again: new, changed, or recorded by older code."""
     everything = recorded_generation() != generation()
     for scenario in scenarios:
         if everything or load(scenario) is None:

@@ -59,7 +59,7 @@ class Wanted:
     """A cause that must be named.
 
     Attributes:
-        names: Kind and name of the cause; any of these pairs is accepted.
+        names: Pairs of kind and name. Any of these pairs is accepted.
         blame: The steps to blame, counted from 1.
     """
 
@@ -80,22 +80,23 @@ class Scenario:
 
     Attributes:
         name: The name of its file.
-        title: What happens.
-        cells: Text by name of the cell, and by ``name@2`` for another text of it.
-        steps: What is done, in order.
-        ask: The cell in question.
+        title: One line that says what happens.
+        cells: The texts of cells, by name. An edited text of a cell has the name ``name@2``.
+        steps: The names of texts to run, and commands such as ``!restart``, in order.
+        ask: The cell that ``%why`` is asked about.
         probe: An expression whose ``repr`` is the result.
         changed: Whether the last two results differ.
         wanted: Causes that must be named.
         first: Kind and name of the cause that must be named first; empty for any.
-        says: Text that the messages of causes must contain.
-        roots: Text that the messages of the roots contain, in their order; empty for any roots.
+        says: Texts that the messages of causes must contain.
+        roots: Texts that the messages of the roots must contain, one for each root in order; empty
+            for any roots.
         allowed: Kind and name of causes that may be named too.
         innocent: Kind and name of suspects that are no causes.
         verdict: The right verdict.
         complete: Whether a way back must be promised.
         needs: Packages that must be installed.
-        cold: Whether its kernels are started without forking.
+        cold: Whether kernels are started without forking.
     """
 
     name: str
@@ -118,13 +119,13 @@ class Scenario:
 
     @property
     def digest(self) -> str:
-        """A digest of what is played: steps, cells and probe, without expectations."""
+        """A digest of everything that affects the recording: steps, cells and probe."""
         played = (self.steps, self.ask, self.probe, self.cold, sorted(self.cells.items()))
         return xxh3_64_hexdigest(repr(played).encode())
 
 
 def read_all() -> list[Scenario]:
-    """Return all scenarios: those in files, and those built from parts."""
+    """Return all scenarios, from files and built from parts."""
     files = [read(path) for path in sorted(CASES.glob("*.py"))]
     return [*files, *(parse(*each) for family in (two_causes, chains) for each in family())]
 
@@ -133,7 +134,7 @@ def read(path: Path) -> Scenario:
     """Return the scenario in a file.
 
     Raises:
-        ValueError: The file is not a scenario; the message says what is wrong.
+        ValueError: The file is not a scenario. The message says why.
     """
     return parse(path.stem, path.read_text(encoding="utf-8"))
 
@@ -142,11 +143,11 @@ def parse(name: str, content: str) -> Scenario:
     """Return the scenario in a text.
 
     Args:
-        name: Its name.
-        content: Its text.
+        name: The name of the scenario.
+        content: The text.
 
     Raises:
-        ValueError: The text is not a scenario; the message says what is wrong.
+        ValueError: The text is not a scenario. The message says why.
     """
     head, *parts = _CELL.split(content)
     cells = {cell: text.strip("\n") for cell, text in zip(parts[::2], parts[1::2], strict=True)}
@@ -202,14 +203,15 @@ def _wanted(line: str) -> Wanted:
 
 
 def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | None]) -> list[str]:
-    """Return what is wrong with an answer.
+    """Return the problems of an answer, each as a phrase.
 
-    Causes may be missing or false, runs not blamed, words missing, suspects not cleared.
+    Problems are missing or false causes, runs that are not blamed, missing words, and suspects that
+    are not cleared.
 
     Args:
-        scenario: What was played.
+        scenario: The scenario that was played.
         answer: The JSON of ``%why --json``.
-        counts: The number in ``In[...]`` by step, from 1.
+        counts: The number in ``In[...]`` of each step. Steps are counted from 1.
     """
     causes = answer["causes"]
     problems = []
@@ -254,9 +256,9 @@ def judge(scenario: Scenario, answer: dict[str, Any], counts: dict[int, int | No
 
 
 def noise(scenario: Scenario, answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the false causes that the answer lists as uncertain or carried.
+    """Return the false causes that are not proved and come after all true causes.
 
-    They come after all true causes. Before one, they are mistakes.
+    A false cause before a true one is a mistake, not noise.
     """
     granted = [*(name for wanted in scenario.wanted for name in wanted.names), *scenario.allowed]
     causes = answer["causes"]
@@ -266,7 +268,7 @@ def noise(scenario: Scenario, answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def is_named(cause: dict[str, Any], kind: str, name: str) -> bool:
-    """Return whether a cause has this kind and name."""
+    """Return whether a cause matches a kind and name, by the rules for scenarios."""
     if cause["kind"] != kind:
         return False
     said = cause["name"]

@@ -1,4 +1,4 @@
-"""The state of a kernel as comparable text: names, sources, flags, environment."""
+"""Describes the state of a kernel as text: variables, sources, flags, environment."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from xxhash import xxh3_64_hexdigest
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint
 
-# Names under which the shell keeps inputs, including the question.
+# Names under which the shell stores inputs. These include the command that is tested.
 _OF_THE_SHELL = re.compile(r"_i+\d*|_ih|In|__\w+__")
 
-# Characters from which a state is replaced by its digest.
+# A longer text is replaced by its digest.
 _LONG = 1000
 
 
 def look(namespace: dict[str, Any]) -> dict[str, str]:
-    """Return the state of a kernel by place; nothing is drawn or imported."""
+    """Return descriptions of a kernel's state, by place. Nothing is drawn or imported."""
     memo = Memo()
     found = {
         f"name {name}": f"{id(value)} {_digest(value, memo)}"

@@ -1,7 +1,7 @@
-"""``%why`` in real kernels: it names the true cause, and its way back works.
+"""Tests ``%why`` in real kernels: it names the true cause, and its way back works.
 
-All scenarios are judged from their records in ``tests/why/test_recorded.py``. Those of ``LIVE`` are
-played in every run of the tests; ``--everything`` plays all.
+``tests/why/test_recorded.py`` judges all scenarios by their recordings. This file plays the
+scenarios in ``LIVE``, and all scenarios with ``--everything``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LIVE = frozenset((
     "type_of_autocast_switched_off", "view_of_keys_of_a_dictionary",
 ))  # fmt: skip
 
-# Scenarios whose causes experiments prove: each can be restored.
+# Scenarios whose causes can all be restored, so that experiments prove them.
 PROVED = (
     "accumulated", "array_view", "augment_own_rng", "autocast_on", "awaited",
     "batchnorm_statistics", "builtin_shadowed", "check_in_training", "class_redefined",
@@ -53,7 +53,7 @@ PROVED = (
     "set_grown",
 )  # fmt: skip
 
-# Scenarios in which something cannot be restored.
+# Scenarios in which a cause cannot be restored.
 LIKELY = (
     "batches_taken", "clock_as_seed", "counter_taken", "scheduler_in_the_loop",
     "module_reloaded", "restart_never_seeded", "shell_beside_a_draw",
@@ -75,7 +75,7 @@ def _scenario(name: str) -> Scenario:
     ],
 )
 def test_names_the_true_cause_and_replays(name: str) -> None:
-    """Every cause is named, no other is, and the way back works if it is promised."""
+    """Every true cause is named, no other is, and the way back works if promised."""
     scenario = _scenario(name)
     outcome = play(scenario)
     assert not outcome.problems, "\n".join([scenario.title, *outcome.problems])
@@ -94,7 +94,7 @@ def test_experiments_clear_no_cause_and_prove_nothing_else(name: str) -> None:
 
 
 def _assert_proved(scenario: Scenario, outcome: Outcome) -> None:
-    """Fail if a true cause was neither proved nor carried on by the cell."""
+    """Fail if a true cause is neither proved nor carried by the cell itself."""
     assert outcome.answer is not None
     causes = outcome.answer["causes"]
     for wanted in scenario.wanted:

@@ -1,4 +1,4 @@
-"""The time that the extension adds to cells that print and display much."""
+"""The time that the extension adds to cells with much output."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Builds the states that experiments start from, out of copies.
+"""Builds the states in which experiments start, from copies.
 
-Each is the state that the later run found, with some values that the earlier run found.
+Such a state has the values that the later run found, except some values from the earlier run.
 """
 
 from __future__ import annotations

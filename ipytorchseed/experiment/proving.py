@@ -161,7 +161,7 @@ class Experiments(Mixture):
 
     def _find_obstacle(self) -> str:
         if self._causes and not (self.trials or self._unrepeated):
-            return "none of it can be restored"
+            return "none of these differences can be restored"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:
             return blocked.rpartition(": ")[0] or blocked  # without the advice for a replay

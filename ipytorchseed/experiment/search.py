@@ -217,7 +217,7 @@ class Search:
 
 
 def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list[Change]]:
-    """Return the changes that happen in every run, and those that experiments compare.
+    """Return the changes of every run, and the changes that experiments compare.
 
     A change of a suspect, such as a counter, is compared only if nothing else changed.
 

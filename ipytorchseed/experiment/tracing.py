@@ -123,7 +123,7 @@ class Tracing:
             said.append(f"it {how}: their order varies from run to run")
         if dependencies.hashes:
             said.append(
-                "it may use the order of a set, which depends on addresses if it has objects"
+                "it may use the order of a set, which depends on addresses if the items are objects"
             )
         differences = find_differences(first, last)
         left = [each.name for each in differences if each.what == "source"]

@@ -117,7 +117,7 @@ def _trial_of_setting(against: Run, name: str) -> Trial | str:
         digests = BY_NAME[name].digests
         return "its earlier content is not kept" if digests else "no function restores it"
     if name not in against.settings and not name.isupper():
-        return "what it set is not recorded"
+        return "its effect is not recorded"
     read_at_start = name in {flag.name for flag in FLAGS}
     settable = name in BY_NAME or name[:6] == "torch." or (name.isupper() and not read_at_start)
     followers = {flag.name for flag in FLAGS if flag.changes_with == name}

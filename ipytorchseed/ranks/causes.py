@@ -20,7 +20,7 @@ _BOUND = 20_000_000
 _CLOSE = 1_000_000
 
 # The most ranks that are compared with the first rank in this search.
-_HELD = 3
+_MOST_RANKS = 3
 
 # The most lines that are named. Of further lines, only the count is given.
 _NAMED = 2
@@ -81,7 +81,7 @@ def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
 def are_in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
     """Return whether a differing rank is only ahead of another in the same stream."""
     states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
-    return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _HELD + 1])
+    return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _MOST_RANKS + 1])
 
 
 def describe(site: Site) -> str:

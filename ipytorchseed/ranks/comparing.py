@@ -1,4 +1,4 @@
-"""``compare`` and ``read``: compares ranks in a process group or from files."""
+"""Compares ranks in a process group (``compare``) or from files (``read``)."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ class Watch(AbstractContextManager["Watch"]):
     def _is_clock(self, optimizer: Any) -> bool:
         """Return whether this optimizer's steps are counted.
 
-        They are if it was the first optimizer that updated parameters of the model.
+        Only the first optimizer that updated parameters of the model counts.
         """
         if self._clock is None or self._clock() is None:
             groups = optimizer.param_groups

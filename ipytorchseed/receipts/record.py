@@ -42,12 +42,12 @@ class Receipt(Struct, frozen=True):
     Attributes:
         notebook: The name of the notebook's file on that machine.
         runs: A run of each cell, in the order in which they happened, without private content.
-        stands: The positions of states, by digest.
+        positions: The positions of states, by digest.
     """
 
     notebook: str
     runs: tuple[Run, ...]
-    stands: Mapping[str, StatePosition]
+    positions: Mapping[str, StatePosition]
 
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return no runs: a receipt has no runs of this kernel."""
@@ -55,12 +55,12 @@ class Receipt(Struct, frozen=True):
 
     def position(self, name: str, digest: str) -> Position | None:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return the position of a state; None if it is not in the receipt."""
-        stand = self.stands.get(digest)
-        return None if stand is None else Position(stand.seed, stand.draws)
+        found = self.positions.get(digest)
+        return None if found is None else Position(found.seed, found.draws)
 
     def draws(self, before: str, after: str) -> int | None:
         """Return how many draws lead from one state to another; None if unknown."""
-        first, last = (self.stands.get(digest, StatePosition()) for digest in (before, after))
+        first, last = (self.positions.get(digest, StatePosition()) for digest in (before, after))
         if first.draws is None or last.draws is None or first.seed is None:
             return None
         ahead = last.draws - first.draws
@@ -76,11 +76,11 @@ class Receipt(Struct, frozen=True):
 
     def is_fresh(self, digest: str) -> bool | None:
         """Return whether nothing was drawn since seeding; None if unknown."""
-        return self.stands.get(digest, StatePosition()).fresh
+        return self.positions.get(digest, StatePosition()).fresh
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:  # noqa: ARG002 -- as above
         """Return whether draws may lead from one state to the other."""
-        first, last = (self.stands.get(digest, StatePosition()) for digest in (before, after))
+        first, last = (self.positions.get(digest, StatePosition()) for digest in (before, after))
         known = None not in {first.seed, first.draws, last.seed, last.draws}
         return not known or self.draws(before, after) is not None
 

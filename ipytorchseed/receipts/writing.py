@@ -104,11 +104,11 @@ def find_stands(
     found: dict[str, StatePosition] = {}
     for digest, name in named.items():
         with suppress(StateError):  # another version of a library wrote the state
-            found[digest] = _stand(name, digest, find_states())
-    return {digest: stand for digest, stand in found.items() if stand != StatePosition()}
+            found[digest] = _find_position(name, digest, find_states())
+    return {digest: each for digest, each in found.items() if each != StatePosition()}
 
 
-def _stand(name: str, digest: str, states: HistoryLookup | None) -> StatePosition:
+def _find_position(name: str, digest: str, states: HistoryLookup | None) -> StatePosition:
     if states is None:
         return StatePosition()
     place = states.position(name, digest) or UNKNOWN

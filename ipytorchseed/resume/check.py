@@ -100,7 +100,7 @@ def sentence(finding: Finding) -> str:
 
 
 # The seed of the resumed run. It is unlike usual seeds, since a new process has other states.
-_ELSEWHERE = 2_463_534_242
+_RESUME_SEED = 2_463_534_242
 
 
 def check_resume(
@@ -153,7 +153,7 @@ def check_resume(
         ) -> tuple[Course, Any]:
             engine.begin()
             if held is not None:
-                seed_all(_ELSEWHERE)
+                seed_all(_RESUME_SEED)
             state = Checkpoint(folder / name, held)
             return follow(names[NAME], state, count), state.to_save()
 

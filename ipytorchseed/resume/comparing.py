@@ -225,7 +225,7 @@ def _of_state(
     if saved.has_state(was):
         return message, True
     given = f"{name}={name}" if name.isidentifier() else "..."
-    return f"{message}; its.RandomState({given if kind == 'generator' else ''}) keeps it", None
+    return f"{message}; its.RandomState({given if kind == 'generator' else ''}) restores it", None
 
 
 def _of_data(
@@ -247,7 +247,7 @@ def _of_data(
     expected, got = was.batch, now.batch
     if expected is None or got is None or expected.digest == got.digest:
         same = [at for at, look in enumerate(whole.looks) if look.data == now.data]
-        what = f"the data of step {same[0]}" if same else "data of no uninterrupted step"
+        what = f"the data of step {same[0]}" if same else "data that no uninterrupted step got"
         message = f"step {step} gets {what}"
         kind, caused = "data", others
     elif expected.items != got.items or not got.items:
@@ -256,7 +256,7 @@ def _of_data(
             for at, look in enumerate(whole.looks)
             if look.batch and (look.batch == got or look.batch.items == got.items != "")
         ]
-        what = f"the batch of step {same[0]}" if same else "a batch of no uninterrupted step"
+        what = f"the batch of step {same[0]}" if same else "a batch that no uninterrupted step got"
         message = f"step {step} gets {what}, not its own: {_SKIP}"
         kind, caused = "loader", False
     else:

@@ -76,7 +76,7 @@ class Body:
         self.prepare()
         seed_all(seed)
         found = find_generators({n: v for n, v in engine.users().items() if n in engine.copied})
-        alone = tuple(each.name for each in found)  # they keep their states
+        alone = tuple(each.name for each in found)  # these are not seeded
         before = read_numbers(engine.users())
         shown = self._run(nullcontext())
         if shown.error is not None:
@@ -98,8 +98,8 @@ class Body:
         """
         for path, why in engine.shared.items():
             if re.split(r"[.\[]", path)[0] in self._reached.names:
-                msg = f"{path} cannot be copied, and each run would change it ({why}): make it in"
-                raise ReplayError(f"{msg} the code that is run")
+                msg = f"{path} cannot be copied, and each run would change it ({why}): create it"
+                raise ReplayError(f"{msg} in the code of the study")
 
     def _made(self, path: str, value: float, before: dict[str, float]) -> bool:
         if path.partition("[")[0] in self._reached.writes:

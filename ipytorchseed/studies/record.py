@@ -81,11 +81,11 @@ def choose_seeds(count: object, start: int) -> range:
         SeedError: A seed is invalid, or there are fewer than 2 or more than ``MOST``.
     """
     if type(count) is not int or not 2 <= count <= MOST:  # noqa: PLR2004 -- one has no spread
-        msg = f"a study takes 2 to {MOST} seeds, not {count!r}: one tells nothing of their noise"
+        msg = f"a study takes 2 to {MOST} seeds, not {count!r}: one seed shows no noise"
         raise SeedError(msg)
     first = check_seed(start)
     if first + count > LIMIT:
-        msg = f"{count} seeds from {first} end beyond {LIMIT - 1}, the largest one: begin earlier"
+        msg = f"{count} seeds from {first} exceed {LIMIT - 1}, the largest seed: start lower"
         raise SeedError(msg)
     return range(first, first + count)
 

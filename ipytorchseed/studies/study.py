@@ -310,7 +310,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
     Args:
         function: A function without arguments that returns a number, or a dictionary with numbers.
         count: The number of seeds, 2 or more.
-        start: The first seed. The other seeds follow it.
+        start: The first seed. The seeds are consecutive numbers.
 
     Raises:
         SeedError: A seed is invalid, or there are fewer than 2.

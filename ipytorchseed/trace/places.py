@@ -113,7 +113,7 @@ class Lines:
         return ""
 
     def between(self, frame: FrameType | None) -> list[str]:
-        """Return the files of the frames inside the user's innermost frame.
+        """Return the files of the frames that the user's innermost frame called.
 
         Args:
             frame: The innermost frame.

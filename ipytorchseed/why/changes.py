@@ -49,7 +49,7 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
         run: The later run.
 
     Returns:
-        The differences. A variable that only one run created is one of them only if the cell was
+        The differences. A variable that only one run created is included only if the cell was
         edited and no other variable or output can be compared.
     """
     changes, compared = list[Change](), False
@@ -101,7 +101,7 @@ def find_output_changes(before: Outputs, after: Outputs) -> tuple[Change, ...]:
 
 
 def _left_equal_parts(against: Run, run: Run, name: str) -> bool:
-    """Return whether two runs left the parts that they changed in an object equal.
+    """Return whether the parts of an object that either run changed became equal.
 
     Parts that neither run changed are not results, even if they differ.
     """
@@ -157,7 +157,7 @@ def shown_otherwise(before: Outputs, after: Outputs) -> bool:
 
 
 def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> bool:
-    """Return whether what two runs displayed is known to differ."""
+    """Return whether the displays of two runs are known to differ."""
     if len(before) != len(after):
         return True
     return any(itertools.starmap(differ, zip(before, after, strict=False)))

@@ -99,7 +99,7 @@ class Evidence(Struct, frozen=True):
 
     @property
     def since(self) -> list[Run]:
-        """The runs after the earlier one."""
+        """The runs between the earlier and the later run."""
         return [run for run in self.history if run is not self.against]
 
     @property
@@ -146,7 +146,7 @@ class Evidence(Struct, frozen=True):
         return f"`{path.removeprefix(f'{folder}/') if folder else path}`"
 
     def doings(self, blame: Sequence[Blame]) -> str:
-        """Return a clause for each blamed run about what it did, after a semicolon."""
+        """Return clauses about what the blamed runs did, each after a semicolon."""
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
     @property

@@ -45,7 +45,7 @@ class Cause(Struct, frozen=True):
     Attributes:
         kind: ``code``, ``rng``, ``input``, ``flag``, ``environment``, ``entropy``, ``file`` or
             ``operation``.
-        name: What differs, as the user would name it.
+        name: The user's name for what differs: ``model``, ``torch.cpu``, the path of a file.
         message: One sentence about the difference.
         proof: Lines of the cell: the edited lines for ``code``, the operation's line for
             ``operation``.

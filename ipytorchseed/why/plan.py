@@ -56,7 +56,7 @@ class Plan(Struct, frozen=True):
         target: The run whose result is wanted.
         steps: The cells to run, the target's last; empty if there is no way.
         doubts: Reasons why the result may still differ, each as a clause.
-        blocked: Why there is no way, and what to do; empty if there is one.
+        blocked: Why there is no way, and what to do; empty if there is a way.
     """
 
     target: Run
@@ -298,7 +298,7 @@ class _Planner:
             used = classes.keys() & run.reads.keys()
             return any(same(classes[it], run.reads[it]) is False for it in used), name in run.reads
 
-        makers.sort(key=fits_worse)  # the same classes first, then no earlier value needed
+        makers.sort(key=fits_worse)  # prefer equal classes, then runs that need no earlier value
         if makers and not wanted.exact:
             self._doubts[f"`{name}` cannot be inspected in full"] = None
         return makers

@@ -24,7 +24,7 @@ class Present(Protocol):
         """Return the latest runs, the newest first."""
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return the fingerprint of a variable's present value; None if it has none."""
+        """Return the fingerprint of a variable's present value; None if unknown."""
 
     def is_bound(self, name: str) -> bool:
         """Return whether a name is bound now, or is a builtin."""
@@ -65,7 +65,7 @@ class Present(Protocol):
         """Return the packages that the code of earlier runs in this kernel uses."""
 
     def pruned(self, digests: Iterable[str]) -> set[str]:
-        """Return the states that are no longer stored, of those given."""
+        """Return the given states that are no longer stored."""
 
     def is_fresh(self, digest: str) -> bool | None:
         """Return whether a state is the result of seeding; None if unknown."""

@@ -98,7 +98,7 @@ def _name(run: Run, other: Run, kernel: str) -> str:
 
 
 def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:
-    """Return a tested explanation with the roots of a newer one."""
+    """Return a tested explanation with the roots of a newer explanation."""
     blame = {(each.kind, each.name): each.blame for each in fresh.causes}
     causes = [
         replace(each, blame=blame.get((each.kind, each.name), each.blame)) for each in said.causes

@@ -28,7 +28,7 @@ def say_unread(evidence: Evidence, name: str, before: Fingerprint, after: Finger
     if len(seen) < 2 or any(each.unseen for each in seen):  # noqa: PLR2004 -- both runs
         return ""
     if "." in name or is_result(name) or "class" in (before.kind, after.kind):
-        return ""  # code can read these without naming them, which is not observed
+        return ""  # code can read these values without naming them, and that is not observed
     if not any(name in each.read for each in seen):
         return SET_FIRST if any(name in each.set_first for each in seen) else NOT_READ
     return _say_parts(name, seen, before, after)

@@ -283,7 +283,7 @@ def _group_changes(parts: _Parts) -> list[str]:
 def _lists_items(value: Fingerprint) -> bool:
     """Return whether the parts of a value list its items.
 
-    Those of a dictionary or table with too many items or columns do not.
+    The parts of a dictionary or table with too many items or columns do not list them.
     """
     empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
     several = value.kind in ("dict", "frame") and not empty

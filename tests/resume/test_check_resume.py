@@ -58,7 +58,7 @@ FAULTS = {
     "buffers": ({("model", "model")}, "3 of 9 tensors differ, the first 1.running_mean"),
     "epoch": ({("loader", "loader")}, "step 5 gets the batch of step 2, not its own"),
     "skip": ({("loader", "loader")}, "skip the batches that were used"),
-    "noise": ({("generator", "noise")}, "its.RandomState(noise=noise) keeps it"),
+    "noise": ({("generator", "noise")}, "its.RandomState(noise=noise) restores it"),
     "random": ({("source", "torch.cpu"), ("generator", "noise")}, "was at seed 0 + "),
     "shuffle": (
         {("generator", "noise"), ("loader", "loader")},

@@ -1,7 +1,7 @@
 """Finds nondeterministic calls of libraries, listed in ``library_calls.toml``.
 
-A row is an entry of that table. Its stream is the random stream of its package, if the table has a
-function that seeds the stream. No such stream can be read.
+A row is an entry of that table. If the row names a function that seeds, its package has a random
+stream whose state cannot be read.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _calls(states: Texts, user: Run, row: Row, name: str, runs: Sequence[Run]) -
 
 
 def _is_of(states: Texts, user: Run, row: Row, call: Call) -> bool:
-    """Return whether a call may be one of the row's package."""
+    """Return whether a call may call a function of the row's package."""
     root = call.root
     imports = (states.written(run).imports.get(root) for run in [user, *states.latest(user)])
     package = next(filter(None, imports), "")

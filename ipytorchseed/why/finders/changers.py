@@ -40,7 +40,7 @@ RELOADED = "reloaded its module"
 
 NOT_RUN = "has not been run since the restart"
 
-# How many of the runs that changed a value a message names, the latest ones.
+# The most runs that a message names for a changed value, the latest ones.
 MOST_TOLD = 4
 
 
@@ -98,7 +98,7 @@ def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> lis
         seen: The value at the later inspection.
 
     Returns:
-        One run if the record shows which run changed the value, else all that may have.
+        One run if the record shows which run changed the value, else all runs that may have.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
     by = by or [run for run in unwatched if _imported(run, name)][:1]

@@ -109,7 +109,7 @@ def _forms(
 
 
 def _caches(before: Fingerprint, after: Fingerprint, *, drew_less: bool) -> Iterator[_Form]:
-    """Yield a form for each cache in a value whose results differ.
+    """Yield a form for each cached result, inside a value, that differs.
 
     Args:
         before: The value that the earlier run found.

@@ -177,7 +177,7 @@ def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
 
 
 def drew_more(evidence: Evidence, name: str) -> bool:
-    """Return whether both runs set the same seed, and one then drew more numbers."""
+    """Return whether both runs set the same seed, and one run drew more after it."""
     ends = [run.after.get(name, "") for run in evidence.both]
     if ends[0] == ends[1] or not all(_leaves(evidence, run, name) for run in evidence.both):
         return False

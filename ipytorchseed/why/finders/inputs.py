@@ -119,7 +119,7 @@ def _say_keep(evidence: Evidence, name: str, blame: Sequence[Blame]) -> str:
 
 
 def _is_parameter(name: str, run: Run) -> bool:
-    """Return whether a tensor that a run changed may be one that an optimizer updates."""
+    """Return whether a tensor that a run changed may be a parameter of an optimizer."""
     updates = any(each.kind == "optimizer" for each in run.reads.values())
     return updates and run.writes[name].kind == "tensor"
 

@@ -114,7 +114,7 @@ def _fix(evidence: Evidence, was: Position) -> str:
 
 
 def is_chosen(position: Position) -> bool:
-    """Return whether the seed of a state is one that a user can set.
+    """Return whether a user can have set the seed of a state.
 
     Seeds from the system's entropy are larger.
     """

@@ -147,8 +147,8 @@ def _is_sampled(printed: Fingerprint | None) -> bool:
 def shown_otherwise(before: Outputs, after: Outputs) -> bool:
     """Return whether two results are shown differently but not known to differ.
 
-    The ``__repr__`` or ``_repr_html_`` of the user's class may read other variables, and options
-    set the format of numbers.
+    For example, the ``__repr__`` of a class may read other variables, or an option may change the
+    format of numbers.
     """
     seen = [each.result for each in (before, after) if each.result and not each.result.opaque]
     if len(seen) < 2 or differ(*seen):  # noqa: PLR2004 -- of both

@@ -46,9 +46,10 @@ def with_roots(
         causes: The causes that were found in the evidence, the most likely first.
 
     Returns:
-        The causes, which now also blame the runs of their roots. The roots, without duplicates, in
-        the order of the causes. Pairs of runs of cells that created inputs, if the two runs differ
-        in several ways and experiments have not yet shown which of these matter.
+        Three items. First, the causes, which now also blame the runs of their roots. Second, the
+        roots, without duplicates, in the order of the causes. Third, pairs of runs of cells that
+        created inputs, if the two runs differ in several ways and experiments have not yet shown
+        which of these matter.
     """
     tracer = _Tracer()
     found = [tracer.trace(evidence, cause, (), (cause.kind, cause.name))[0] for cause in causes]
@@ -83,7 +84,7 @@ class _Tracer:
             evidence: The evidence in which the cause was found.
             cause: The cause.
             path: The variables through which the cause affects the cell in question.
-            via: Kind and name of the cause, of the cell in question, that is being traced.
+            via: Kind and name of the cause with which the trace began.
 
         Returns:
             The cause, which also blames the runs of its roots, and its roots.

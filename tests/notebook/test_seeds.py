@@ -202,7 +202,7 @@ WRONG = {
     "1000000000": "a study takes 2 to 10000 seeds, not '1000000000'",
     "": "Missing argument 'N'",
     "8 --from -1": "a seed is an integer from 0 to 4294967295, not -1: ",
-    "8 --from 4294967295": "8 seeds from 4294967295 end beyond 4294967295",
+    "8 --from 4294967295": "8 seeds from 4294967295 exceed 4294967295",
     "8 --versus nothing": "no study is kept as 'nothing'; kept: none",
     "8 --keep -x": "'-x' is not a valid name",
     "8 --engine": "No such option '--engine'; did you mean --engines?",

@@ -31,7 +31,7 @@ def test_a_space_without_a_seed_is_named(notebook):
 
 
 def test_a_space_whose_generator_the_cell_itself_makes_is_named(notebook):
-    """The first draw seeds it; the environment's flags, which also change, come after it."""
+    """The first draw seeds it; flags of the environment come after it."""
     book = notebook("gymnasium")
     book.run("import gymnasium\nenv = gymnasium.make('CartPole-v1')")
     book.until_changed(f"env.reset(seed=0)\n{ASKED}\nfound = env.step(actions[0])\nactions")

@@ -1,6 +1,6 @@
-"""Known random states, deterministic cells and causes of change for PyTorch.
+"""Explains why a re-run cell gave another number, and makes results repeat.
 
-Everything here is loaded on first use: importing the package imports neither torch nor IPython
+Every public name is loaded on first use: importing the package imports neither torch nor IPython
 nor numpy. See the README for a tour, and ``python -m ipytorchseed --help``.
 """
 
@@ -51,7 +51,7 @@ _HOME = {
 # Modules that are also functions, or that have public functions.
 _FOLDERS = ("inspector", "ranks", "trace")
 
-__all__ = [  # noqa: PLE0604, RUF100 -- the names are those of the tables above
+__all__ = [  # noqa: PLE0604, RUF100 -- the names come from the tables above
     *_HOME,
     *_FOLDERS,
     "__version__",
@@ -76,7 +76,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- IPython is not imported here
-    """Load the extension: what ``%load_ext ipytorchseed`` calls.
+    """Load the extension; ``%load_ext ipytorchseed`` calls this.
 
     Args:
         shell: The running ``InteractiveShell``.
@@ -85,7 +85,7 @@ def load_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- IPython is no
 
 
 def unload_ipython_extension(shell: Any) -> None:  # noqa: ANN401 -- as above
-    """Unload the extension and restore the shell, for ``%unload_ext ipytorchseed``.
+    """Unload the extension; ``%unload_ext ipytorchseed`` calls this.
 
     Args:
         shell: The running ``InteractiveShell``.

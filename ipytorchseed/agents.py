@@ -1,8 +1,8 @@
 """Tools for agents.
 
 jupyter-server-mcp finds them by the entry point ``jupyter_server_mcp.tools`` and calls them in
-the process of Jupyter's server. An agent's words become typed values here, and a notebook's
-kernel is asked with these, never with a line of text. Without a kernel, the ledger answers.
+the process of Jupyter's server. The kernel receives a typed question, and never runs an agent's
+text. If no kernel runs, ``why`` reads the ledger instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ipytorchseed.questions import Plan, Question, Replay, Undo, expression, run
 from ipytorchseed.questions import why as ask_why
 from ipytorchseed.render.text import visible
 
-# The tools, in the form that the entry point needs.
+# The tools, in the form that jupyter-server-mcp expects.
 TOOLS = ["ipytorchseed.agents:why", "ipytorchseed.agents:check", "ipytorchseed.agents:replay"]
 
 # Seconds to wait for a busy kernel.
@@ -31,7 +31,7 @@ _LONGEST_PROOF = 600.0
 
 _NO_KERNEL = "no kernel runs {}: open it and run a cell, then ask again"
 
-# Characters of an error that are shown.
+# The most characters of an error that are shown.
 _LONGEST = 600
 
 
@@ -41,24 +41,27 @@ async def why(
     """Explain why a cell of a notebook gave a different result than the last time.
 
     Only records are read: no cell runs, and nothing in the kernel changes, unless you set `prove`.
-    The answer has `verdict`
-    (`first-run`, `same`, `explained`, `unexplained`), `changed` (what differs, before and after),
-    `roots` (what the user did or forgot, with the `path` of variables from there to the cell),
-    `causes` (each with a `message`, the runs to `blame` and a `fix`, a line for a cell), `back`
-    (brings the earlier result back) and `keep` (keeps the result from now on).
-    `unexplained` means that the cell itself may not repeat: put `%%deterministic --check` at the
-    top of it.
+
+    The answer has these fields:
+
+    - `verdict`: `first-run`, `same`, `explained` or `unexplained`. If it is `unexplained`, the cell
+      itself may not repeat: put `%%deterministic --check` at the top of the cell.
+    - `changed`: what differs, before and after.
+    - `roots`: what the user did or forgot, with the `path` of variables from there to the cell.
+    - `causes`: each has a `message`, the runs to `blame` and a `fix`, which is a line for a cell.
+    - `back`: a line that brings the earlier result back.
+    - `keep`: lines that keep the result the same from now on.
 
     Args:
         notebook: The notebook's path: absolute, as Jupyter shows it, or just its end.
         cell: `9` for In[9], `#17` for the ledger's run 17, the name of a variable, or a cell's id;
-            nothing for the last cell that ran again.
-        against: `5` to compare with In[5] instead of the run before.
-        prove: Off by default. Runs the cell again in the user's kernel, on copies, with one
-            difference restored at a time, to prove which of them matter; everything is restored
-            afterwards. It takes several times as long as the cell. Cells that write files, start
-            programs or open connections are refused; that is for the user, who types `%why N
-            --prove --yes`.
+            empty for the last cell that ran again.
+        against: `5` to compare with In[5]; empty for the run before.
+        prove: Whether to run the cell again in the user's kernel, on copies, with one difference
+            restored at a time. This proves which differences matter, and takes several times as
+            long as the cell; everything is restored afterwards. Cells that write files, start
+            programs or open connections are refused; only the user can allow them, by typing
+            `%why N --prove --yes`.
 
     Returns:
         The JSON of `%why --json`; or `{"schema": 1, "error": "..."}`.
@@ -80,13 +83,13 @@ async def check(notebook: str, runs: int = 2, *, rerun: bool = False) -> dict[st
 
     The report names the first cell that differs, and why.
 
-    It runs the whole notebook `runs` times, with everything that its cells do: they may write files
-    and use the network. The notebook's file and the kernel that is open stay as they are.
+    The whole notebook runs `runs` times, with all side effects: its cells may write files and use
+    the network. The notebook's file and its open kernel do not change.
 
     Args:
         notebook: The path of the file, as the server's process sees it.
-        runs: Fresh kernels, at least 2.
-        rerun: Ask instead whether each cell is safe to run again, in one kernel.
+        runs: How many fresh kernels to run the notebook in, at least 2.
+        rerun: Check instead whether each cell is safe to run again, in a single kernel.
 
     Returns:
         The JSON of `ipytorchseed check --json`; or `{"schema": 1, "error": "..."}`.
@@ -116,9 +119,10 @@ async def replay(
     """Bring back the result of an earlier run of a cell, in the notebook's own kernel.
 
     With `dry`, which is the default, nothing runs: the answer lists the cells that would run
-    again. With `dry=False` they run, with their earlier text, random states and settings, and
-    variables of the user's kernel change: ask the user first. Cells that write files, start
-    programs or open connections are refused; that is for the user, who types `%replay N --yes`.
+    again. With `dry=False` they run, with their earlier text, random states and settings. This
+    changes variables in the user's kernel: ask the user first. Cells that write files, start
+    programs or open connections are refused; only the user can allow them, by typing
+    `%replay N --yes`.
 
     Args:
         notebook: The notebook's path: absolute, as Jupyter shows it, or just its end.
@@ -155,7 +159,7 @@ def _error(message: str) -> dict[str, Any]:
 # The notebook's kernel
 
 
-async def _kernel_of(notebook: str) -> Any:  # noqa: ANN401 -- a manager of whichever server this is
+async def _kernel_of(notebook: str) -> Any:  # noqa: ANN401 -- the class depends on the server
     """Return the manager of the kernel that runs a notebook, if there is exactly one."""
     from jupyter_server.serverapp import ServerApp
 
@@ -172,7 +176,7 @@ async def _ask(
     question: Question,
     seconds: float = _SECONDS,
 ) -> dict[str, Any]:
-    """Ask a kernel, off its history; return its answer, or why there is none.
+    """Ask a kernel without adding to its history; return its answer or an error.
 
     Args:
         kernel: The kernel's manager.
@@ -181,7 +185,7 @@ async def _ask(
     """
     from jupyter_client.session import Session
 
-    known = kernel.session  # a separate identity, so that its answers are not another client's
+    known = kernel.session  # a session with another id does not receive other clients' answers
     own = Session(key=known.key, signature_scheme=known.signature_scheme)
     client = kernel.client(session=own)
     client.start_channels()

@@ -24,7 +24,9 @@ _HELP = ("-h", "--help")
 def flag(names: str, told: str) -> Callable[[F], F]:
     """Declare a flag.
 
-    Args: names: Its names, separated by blanks. told: What it does.
+    Args:
+        names: The names of the flag, separated by spaces.
+        told: The help text.
     """
     return click.option(*names.split(), is_flag=True, help=told)
 
@@ -35,12 +37,12 @@ def option(
     """Declare an option with a value; its help shows the default.
 
     Args:
-        names: Its names, separated by blanks.
+        names: The names of the option, separated by spaces.
         metavar: The placeholder of the value in the help.
-        told: What it does.
-        kind: What the value is; a string by default.
-        more: Further arguments of ``click.option``; and ``alone``, the value if the option is
-            given without one.
+        told: The help text.
+        kind: The type of the value; a string by default.
+        more: Further arguments of ``click.option``, and ``alone``: the value if the user types the
+            option without one.
     """
     if "alone" in more:
         more |= {"is_flag": False, "flag_value": more.pop("alone")}
@@ -49,12 +51,12 @@ def option(
 
 
 def in_json(what: str = "it") -> Callable[[F], F]:
-    """Declare the option that prints something as JSON."""
+    """Declare ``--json``, which prints ``what`` as JSON."""
     return flag("--json as_json", f"Print {what} as a line of JSON.")
 
 
 def says(function: Callable[..., str]) -> Callable[..., str | None]:
-    """Declare ``--quiet``, with which a magic's command returns no text."""
+    """Add ``--quiet`` to a command that returns text; with it, it returns None."""
 
     @flag("-q --quiet", "Print nothing.")
     @click.pass_obj
@@ -76,7 +78,7 @@ expect: Callable[[F], F] = option(
 )
 
 
-# The most runs to compare that one may ask for: more is a typo.
+# The largest number of runs that an option accepts: a larger one is a typo.
 MOST_RUNS = 1000
 
 
@@ -99,7 +101,7 @@ class Number(click.FloatRange):
 
 
 class Seed(click.ParamType):  # type: ignore[type-arg] # generic only since click 8.2
-    """An integer from 0 to 2**32-1, as typed."""
+    """A seed on the command line: an integer from 0 to 2**32-1."""
 
     name = "SEED"
 
@@ -115,9 +117,9 @@ class Seed(click.ParamType):  # type: ignore[type-arg] # generic only since clic
 
 
 class Place(click.Path):
-    """A path.
+    """A path that is not empty.
 
-    An empty word, as of an unset variable, is refused instead of meaning this folder.
+    An unset variable gives an empty one, which would mean the current folder.
     """
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, D102 -- click's
@@ -127,9 +129,9 @@ class Place(click.Path):
 
 
 def no_notebook(ctx: click.Context, param: click.Parameter, file: P) -> P:
-    """Refuse to overwrite a notebook: a callback.
+    """Refuse the name of a notebook as an output file; a callback of click.
 
-    Its name is often next to the option.
+    A command line often has a notebook's name next to the option.
     """
     name = str(getattr(file, "name", file))
     if name.lower().endswith(".ipynb"):
@@ -142,9 +144,9 @@ def written(name: str, told: str, what: str, is_ours: IsOurs) -> Callable[[F], F
 
     Args:
         name: The option's name.
-        told: What it does.
-        what: What is written there: ``a receipt``.
-        is_ours: Returns whether a file has such content, and may be replaced.
+        told: The help text.
+        what: The kind of file that is written: ``a receipt``.
+        is_ours: Returns whether an existing file is of this kind, and may be replaced.
     """
     kind = Place(dir_okay=False, path_type=Path)
     return option(name, "FILE", told, kind, callback=partial(no_stranger, what, is_ours))
@@ -153,7 +155,7 @@ def written(name: str, told: str, what: str, is_ours: IsOurs) -> Callable[[F], F
 def no_stranger(
     what: str, is_ours: IsOurs, ctx: click.Context, param: click.Parameter, file: P
 ) -> P:
-    """Refuse to overwrite a file of another kind, or through a link: a callback."""
+    """Refuse to overwrite another kind of file or a link; a callback of click."""
     no_notebook(ctx, param, file)
     path = Path(str(getattr(file, "name", file)))
     if file is None or path.parts[:2] == (path.anchor, "dev"):  # /dev/stdout is a link
@@ -174,7 +176,7 @@ class UnreadableError(click.ClickException):
 
 
 class Words(click.Group):
-    """The words that may follow a name; for a mistyped one, the nearest is suggested."""
+    """A group of commands; the error for a mistyped one suggests the nearest."""
 
     def resolve_command(  # noqa: D102 -- click's
         self, ctx: click.Context, args: list[str]
@@ -187,18 +189,19 @@ class Words(click.Group):
 
 
 def without_dashes(command: click.Command) -> dict[str, str]:
-    """Return a command's options by their names without dashes."""
+    """Return the names of a command's options, keyed by the name without dashes."""
     options = [each for each in command.params if isinstance(each, click.Option)]
     return {name.lstrip("-"): name for option in options for name in option.opts}
 
 
 def no_such_option(name: str, here: click.Context, forms: Mapping[str, click.Command]) -> str:
-    """Return the error for an unknown option, with the most likely one.
+    """Return the error for an unknown option; it suggests the most likely one.
 
     Args:
-        name: With its dashes.
-        here: The command that was given it.
-        forms: The commands of the magics of that name, by how each is typed.
+        name: The unknown option, with its dashes.
+        here: The context of the command that received it.
+        forms: The magics that share the command's name, and their subcommands, each keyed by how it
+            is typed: ``%seed log``.
     """
     said = f"No such option {name!r}"
     if name[1:].isdecimal():

@@ -9,14 +9,14 @@
     ├── StateError (ValueError)    a state does not fit the source it is given to, or cannot be read
     ├── ScopeError (RuntimeError)  a scope is begun or ended in the wrong order
     ├── RanksError (RuntimeError)  ranks cannot be compared, for example in a single process
-    │   └── RanksDiffer           ranks that should be alike are not, or distinct and are not
-    ├── ReplayError (RuntimeError) a cell that was to run again did not run to its end
+    │   └── RanksDiffer           ranks that should be alike differ, or the other way round
+    ├── ReplayError (RuntimeError) a cell cannot be run again, or did not run to its end
     ├── ResumeError (RuntimeError) a training run cannot be split in two halves
-    │   └── ResumeDiffers          its second half did not get everything back
+    │   └── ResumeDiffers          the second half did not continue like the whole run
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
     ├── ReceiptError (ValueError)  a receipt cannot be read, or is for another notebook
     ├── TraceError (RuntimeError)  a trace file cannot be written, or is not one
-    └── UncheckableError (RuntimeError) a notebook cannot be read, or not be run to its end
+    └── UncheckableError (RuntimeError) a notebook cannot be read or run to its end
 
 Each message says what happened, to which thing, and what to do.
 """
@@ -50,20 +50,20 @@ class RanksError(IPyTorchSeedError, RuntimeError):
     """Ranks cannot be compared; the message says why."""
 
 
-class RanksDiffer(RanksError):  # noqa: N818 -- it is what was found, and said so by its name
-    """Ranks that should be alike are not, or should be distinct and are not."""
+class RanksDiffer(RanksError):  # noqa: N818 -- a finding, not a failure
+    """Ranks that should be alike differ, or ranks that should differ are alike."""
 
 
 class ReplayError(IPyTorchSeedError, RuntimeError):
-    """A cell that was to run again did not run to its end; its changes were undone."""
+    """A cell cannot be run again, or did not run to its end and was undone."""
 
 
 class ResumeError(IPyTorchSeedError, RuntimeError):
-    """A training cannot be run in two halves, or not be followed."""
+    """A training run cannot be split in two halves, or has no steps to compare."""
 
 
-class ResumeDiffers(ResumeError):  # noqa: N818 -- it is what is said, not what went wrong
-    """A resumed training did not get everything back; the message is the report."""
+class ResumeDiffers(ResumeError):  # noqa: N818 -- a finding, not a failure
+    """A resumed training differs from an uninterrupted one; the message says why."""
 
 
 class LedgerError(IPyTorchSeedError, RuntimeError):
@@ -86,7 +86,7 @@ class UncheckableError(IPyTorchSeedError, RuntimeError):
     """A notebook cannot be read or run to its end; the message is one line."""
 
 
-# Characters of an error that another message quotes.
+# The most characters of an error that another message quotes.
 _LONGEST = 120
 
 
@@ -97,7 +97,7 @@ def in_brief(error: BaseException) -> str:
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
-# Characters of a mistyped word that are shown.
+# The most characters of a mistyped word that a message shows.
 _QUOTED = 60
 
 
@@ -109,11 +109,11 @@ def quoted(text: str) -> str:
 def did_you_mean(word: str, known: Iterable[str] | Mapping[str, str]) -> str:
     """Return ``; did you mean X?`` for the nearest known word, ignoring case.
 
-    Empty if none is near.
+    The text is empty if no word is near.
 
     Args:
-        word: What was typed.
-        known: What could have been; as a mapping, with what to suggest for each.
+        word: The typed word.
+        known: The known words; a mapping gives the suggestion for each.
     """
     from difflib import get_close_matches
 

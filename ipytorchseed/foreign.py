@@ -1,6 +1,6 @@
-"""Reads files from elsewhere, with limits on size, count and depth.
+"""Reads files that we do not trust, with limits on size, count and depth.
 
-Nothing in them is executed. A file that cannot be read raises an error of one line: which file,
+Nothing in them is executed. If a file cannot be read, the error says in one line which file it is,
 what is wrong with it, and what to do.
 """
 
@@ -27,16 +27,16 @@ class ContentError(ValueError):
 
 
 class Format(Struct, frozen=True):
-    """A kind of file from elsewhere, and the limits for reading it.
+    """A kind of file that we do not trust, and the limits for reading it.
 
     Attributes:
         name: The name of such a file: ``receipt``.
-        error: The class of the errors about it.
+        error: The class of the error to raise for an unreadable file.
         advice: What the user can do if the content is invalid.
-        size: The most bytes of a file.
+        size: The largest size of a file, in bytes.
         values: The most values in its JSON.
-        depth: How deep its JSON may be nested.
-        named: Whether errors begin with the path; else the caller shows it.
+        depth: The most levels of nesting in its JSON.
+        named: Whether errors begin with the path. If not, the caller shows the path.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Format(Struct, frozen=True):
         """Open a regular file; never block on a pipe or a device.
 
         Raises:
-            OSError: It cannot be opened, is no regular file, or is too large.
+            OSError: The file cannot be opened, is not a regular file, or is too large.
         """
         self._refuse(Path(path).stat())  # first: opening a device may have a side effect
         file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 -- returned open
@@ -88,11 +88,11 @@ class Format(Struct, frozen=True):
         """Parse a JSON value.
 
         Args:
-            content: What ``read`` returned, or a line or the text of it.
+            content: The content of a file or of one of its lines.
             decoder: Parses JSON.
 
         Raises:
-            ContentError: It holds too many values, or is nested too deeply.
+            ContentError: The JSON holds too many values, or is nested too deeply.
         """
         separators = (b"[", b"{", b",") if isinstance(content, bytes) else ("[", "{", ",")
         counts = [content.count(each) for each in separators]  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ class Format(Struct, frozen=True):
         raise self.error(line)
 
     def _say(self, error: Exception) -> str:
-        """Describe what is wrong with a content, as a clause."""
+        """Describe what is wrong with the content, as a clause."""
         if isinstance(error, ContentError | RecursionError):
             return str(error) if isinstance(error, ContentError) else TOO_DEEP
         if isinstance(error, JSONDecodeError):
@@ -141,7 +141,7 @@ def refuse_deep(value: object, depth: int = 100) -> None:
     """Refuse a JSON value that is nested too deeply for recursive functions.
 
     Raises:
-        ContentError: It is.
+        ContentError: The value has more than ``depth`` levels.
     """
     level = [value]
     for _ in range(depth + 1):

@@ -15,7 +15,7 @@ class RunContext:
     """The provider that MLflow asks for tags when a run begins."""
 
     def in_context(self) -> bool:
-        """Return whether this process uses ipytorchseed, not just has it installed."""
+        """Return whether this process has used ipytorchseed."""
         return _TABLE in sys.modules
 
     def tags(self) -> dict[str, str]:

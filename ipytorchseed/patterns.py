@@ -11,7 +11,7 @@ from typing import Any, cast
 
 
 class LazyPattern:
-    """A regular expression; its methods and attributes are those of ``re.Pattern``.
+    """A regular expression with the methods and attributes of ``re.Pattern``.
 
     Args:
         text: The expression.
@@ -21,9 +21,9 @@ class LazyPattern:
     def __init__(self, text: str, flags: int) -> None:
         self._text, self._flags = text, flags
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- as they are of a compiled one
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- any attribute of ``re.Pattern``
         found = getattr(re.compile(self._text, self._flags), name)
-        setattr(self, name, found)  # so that it is not called again
+        setattr(self, name, found)  # later look-ups do not call __getattr__
         return found
 
 

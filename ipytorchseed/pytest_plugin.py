@@ -50,7 +50,7 @@ def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, an
 _OPTIONS: dict[str, dict[str, Any]] = {
     "rerun": {
         "action": "store_true",
-        "help": "In one kernel, run all cells, then each again: is that safe?",
+        "help": "Run all cells in one kernel, then each cell again, and compare.",
     },
     "strict": {
         "action": "store_true",
@@ -63,7 +63,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that collects notebooks, and the options of the check."""
+    """Add ``--ipytorchseed``, which collects notebooks, and options of the check."""
     group = parser.getgroup("ipytorchseed", "notebooks that repeat")
     group.addoption(
         "--ipytorchseed",
@@ -75,7 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> NotebookFile | None:
-    """Collect notebooks, except the copies that Jupyter keeps."""
+    """Collect a notebook, unless it is a checkpoint copy that Jupyter saved."""
     wanted = parent.config.getoption("--ipytorchseed")
     if wanted and file_path.suffix == ".ipynb" and _CHECKPOINTS not in file_path.parts:
         return NotebookFile.from_parent(parent, path=file_path)
@@ -98,7 +98,7 @@ class NotebookItem(pytest.Item):
 
         Raises:
             NotRepeatingError: A cell differs, or the notebook cannot be run to its end.
-            KeyboardInterrupt: Ctrl-C; its kernels have ended by then.
+            KeyboardInterrupt: The user pressed Ctrl-C; the kernels have ended.
         """
         from ipytorchseed.checking.running import INTERRUPTED, Watcher, check
 

@@ -1,7 +1,7 @@
-"""Questions to a kernel: typed values in a fixed expression, as one JSON literal.
+"""Typed questions to a kernel, each sent as a JSON literal in a fixed expression.
 
-A question never becomes a magic's line or a shell's word, so nothing in it can be an option, a
-variable to expand or a second statement.
+A question is never part of a magic's line or a shell command, so its text cannot add an option,
+expand a variable or start a second statement.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ipytorchseed.patterns import lazy_pattern
 # ``9`` for ``In[9]``, ``#17`` for the ledger's run 17.
 RunWord = Annotated[str, Meta(pattern=r"\A#?[0-9]{1,15}\Z")]
 
-# The name of a run. Its number is in one of two groups, the second with the ledger's ``#``.
+# The name of a run. ``In[9]`` matches group 1; ``9`` and ``#17`` match group 2.
 RUN = lazy_pattern(r"(?:In\[([0-9]{1,15})\]|(#?[0-9]{1,15}))\Z")
 # Cell ids of notebook files (nbformat 4.5) that do not begin with a dash.
 _CELL = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
-# Characters of a variable's name.
+# The most characters of a variable's name.
 _MOST = 200
 
 
@@ -68,7 +68,7 @@ class Prepare(Struct, frozen=True, tag=True):
 
 
 class Seeds(Struct, frozen=True, tag=True):
-    """Ask which calls in the texts of cells take a seed and are given none."""
+    """Ask which calls accept a seed and do not set it, in the texts of cells."""
 
     sources: tuple[str, ...]
 
@@ -113,7 +113,7 @@ def why(what: str, against: str, *, prove: bool = False) -> Why:
         prove: Whether to test causes by running the cell again on copies.
 
     Raises:
-        LookupFailure: One of them is none of these.
+        LookupFailure: ``what`` or ``against`` has none of these forms.
     """
     what, earlier = what.strip(), run_word(against) if against.strip() else None
     if RUN.match(what):

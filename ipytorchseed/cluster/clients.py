@@ -1,6 +1,6 @@
-"""Finds the cluster to use, and runs tasks on its engines.
+"""Connects to a cluster, and runs tasks on its engines.
 
-If an engine dies, its tasks go to others.
+If an engine dies, another engine gets its task.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def import_ipyparallel() -> Any:  # a module
 
 
 def find_client(values: Iterable[Any]) -> Any:  # an ipyparallel.Client
-    """Return the last client that is connected to a cluster.
+    """Return the last client in a namespace that is connected to a cluster.
 
     Args:
-        values: The values of the user's namespace, with clients or views of them.
+        values: The values of the user's namespace. A view counts as its client.
 
     Raises:
         LookupFailure: There is no client or no engine, or ipyparallel is not installed.
@@ -51,7 +51,7 @@ def find_client(values: Iterable[Any]) -> Any:  # an ipyparallel.Client
         client = value.client if issubclass(type(value), ipyparallel.client.view.View) else value
         if issubclass(type(client), ipyparallel.Client):
             held[id(client)] = client
-    clients = [each for each in held.values() if not each._closed]  # noqa: SLF001 -- none is public
+    clients = [each for each in held.values() if not each._closed]  # noqa: SLF001 -- no public attribute says it
     if not clients:
         raise LookupFailure(f"no ipyparallel cluster is connected here; for example: rc = {_START}")
     return _with_engines(clients[-1], "the connected cluster")
@@ -61,7 +61,7 @@ def connect(profile: str) -> Any:  # an ipyparallel.Client
     """Connect to the cluster of an IPython profile.
 
     Args:
-        profile: Its name; empty for ``default``.
+        profile: The profile's name; empty for ``default``.
 
     Raises:
         LookupFailure: No cluster runs or answers, it has no engine, or ipyparallel is not
@@ -72,7 +72,7 @@ def connect(profile: str) -> Any:  # an ipyparallel.Client
     what = f"profile {profile!r}"
     try:
         running = [*ipyparallel.ClusterManager().load_clusters(profile=profile).values()]
-    except Exception:  # noqa: BLE001 -- IPython's own, where the profile was never used
+    except Exception:  # noqa: BLE001 -- IPython raises if the profile was never used
         running = []
     ways = [each.connect_client_sync for each in running]
     said = ""
@@ -97,10 +97,10 @@ def _with_engines(client: Any, what: str) -> Any:  # an ipyparallel.Client
 
 
 def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:
-    """Call a function on every engine of a view; return what each returned.
+    """Call a function on every engine of a view; return the results.
 
     Raises:
-        LookupFailure: It failed on one of them; the message says why, and what to do.
+        LookupFailure: A call failed; the message says why, and what to do.
     """
     try:
         found: list[T] = view.apply_sync(function, *given)
@@ -110,7 +110,7 @@ def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:
 
 
 def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
-    """Explain the first error of an engine, and what to do about it."""
+    """Describe the first error that an engine raised, and what to do about it."""
     several = getattr(raised, "elist", None) or [
         (raised.ename, raised.evalue, "", raised.engine_info)
     ]
@@ -129,10 +129,10 @@ def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
 # Seconds between two checks for results.
 _TURN = 0.3
 
-# The most engines that one task may kill before it is given up, and interrupts to end one.
+# How many engines may die of a task before we give it up, and how many interrupts are sent to it.
 _TRIES = 3
 
-# Seconds that a task has to end after an interrupt.
+# Seconds to wait for a task to end after an interrupt.
 _PATIENCE = 3.0
 
 
@@ -159,17 +159,17 @@ def spread(  # noqa: PLR0913 -- most by name
     engine as busy forever.
 
     Args:
-        client: Connected to the engines.
-        function: One that they can import.
-        tasks: Its arguments, by the task's name.
-        done: Called as each task ends, with its name and its result: what the function returned, or
-            the error; ``Lost`` if engines died.
+        client: The client of the cluster.
+        function: A function that the engines can import.
+        tasks: The arguments of each call, by the task's name.
+        done: Called when a task ends, with the task's name and the returned value or the error,
+            which is ``Lost`` if engines died.
         told: Called with a sentence when an engine dies.
-        turn: Called several times a second meanwhile.
-        engines: The engines to use; none means all that exist now.
+        turn: Called several times a second while tasks run.
+        engines: The numbers of the engines to use; empty for all engines.
 
     Raises:
-        KeyboardInterrupt: The user interrupts it.
+        KeyboardInterrupt: The user interrupted the tasks.
     """
     alive = {*(engines or client.ids)}
     tries = dict.fromkeys(tasks, 0)
@@ -180,13 +180,13 @@ def spread(  # noqa: PLR0913 -- most by name
             gone = alive - {*client.ids}
             alive -= gone
             for engine in sorted(gone):
-                told(f"Engine {engine} was lost; what it had begun went to others.")
+                told(f"Engine {engine} was lost; another engine gets its task.")
             if not (alive or waiting):
                 for name in open_:
                     done(name, Lost("no engine is left"))
                 return
             for engine in sorted(alive - waiting.keys())[: len(open_)]:
-                # No interrupt comes between sending a task and recording it; an engine may die.
+                # Send and record a task without an interrupt in between; the engine may be gone.
                 with suppress(IndexError), held_interrupts():
                     result = client[engine].apply_async(function, *tasks[open_[0]])
                     waiting[engine] = (open_.pop(0), result)
@@ -205,12 +205,9 @@ def spread(  # noqa: PLR0913 -- most by name
 
 
 def _end(client: Any, waiting: Mapping[int, Any]) -> None:
-    """End the tasks of engines and wait, but not forever.
-
-    A task may ignore interrupts.
-    """
+    """End the tasks of engines; give up on a task that ignores interrupts."""
     if waiting:
-        client.abort([*waiting.values()], block=False)  # those that have not started
+        client.abort([*waiting.values()], block=False)  # the tasks that have not started
     for _ in range(_TRIES):  # an engine ignores an interrupt that arrives before its task starts
         busy = [engine for engine, result in waiting.items() if not result.ready()]
         there = sorted({*busy} & {*client.ids})

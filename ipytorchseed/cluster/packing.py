@@ -1,4 +1,4 @@
-"""Packs values for ipyparallel; the notebook's functions and classes separately."""
+"""Prepares the variables of a notebook for sending with ipyparallel."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 from msgspec import Struct
 
-# Names of the types of functions.
+# How the type names of functions end.
 _CODE = ("function", "builtin_function_or_method", "ufunc")
 
 
 class Packed(Struct):
-    """Values of a namespace, by name.
+    """Values of a namespace, by name and by how they are sent.
 
     Attributes:
-        imports: Paths of what can be imported, as ``torch.nn`` or ``math:sqrt``.
-        code: Functions and classes of the notebook, canned.
-        values: The others, to be sent together, so that shared objects stay shared.
-        left: Why the others cannot be sent.
+        imports: The import paths of modules, functions and classes: ``torch.nn``, ``math:sqrt``.
+        code: Functions and classes that the notebook defines, canned by ipyparallel.
+        values: All other values, sent in one message so that objects they share stay shared.
+        left: The reason for each value that cannot be sent.
     """
 
     imports: dict[str, str] = {}
@@ -33,11 +33,9 @@ class Packed(Struct):
 def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
     """Sort values by how they are sent.
 
-    If they cannot be sent together, each is tried alone.
-
     Args:
-        namespace: The user's; everything in it that can be imported is sent.
-        names: The names whose values are sent. ipyparallel is imported.
+        namespace: The user's namespace. The import paths of all its values are sent.
+        names: The names whose values are sent.
     """
     from ipyparallel.serialize import can
     from ipyparallel.serialize.canning import CannedArray, CannedBytes, CannedObject
@@ -52,7 +50,7 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
         elif isinstance(canned, CannedObject) and not isinstance(
             canned, (CannedArray, CannedBytes)
         ):
-            why = _refusal(value)  # not of the canned value, because writing that empties it
+            why = _refusal(value)  # not of ``canned``, which is emptied when it is serialized
             (packed.left if why else packed.code)[name] = why or canned
         else:
             packed.values[name] = value
@@ -64,7 +62,7 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
 
 
 def import_there(imports: Mapping[str, str]) -> dict[str, Any]:
-    """Import what can be imported on this engine; leave the rest undefined."""
+    """Import what exists on this engine; return the imported values by name."""
     found = {name: _attempt(partial(pkgutil.resolve_name, path)) for name, path in imports.items()}
     return {name: value for name, value in found.items() if not isinstance(value, Exception)}
 
@@ -93,7 +91,7 @@ def _refusal(value: object) -> str:
 def _attempt(make: Callable[[], Any]) -> Any:  # the result, or the error
     try:
         return make()
-    except Exception as error:  # noqa: BLE001 -- anybody's code says how a value is written
+    except Exception as error:  # noqa: BLE001 -- pickling runs the user's code
         return error
 
 

@@ -174,13 +174,13 @@ def test_what_px_made_is_found_there(kernel):
 
 
 def test_no_seed_is_lost_with_an_engine(kernel, here, client, folder):
-    """It is reported, and what it had begun is done by another."""
+    """It is reported, and another engine does its task."""
     engines = {*client.ids}
     dies = DIES.format(marker=str(folder / "seeds"), whose="getpid")
     there, notes = numbers(kernel.run(f"%%seeds 8 --engines --json\n{dies}\n{STUDIED}"))
     assert there == here
     (lost,) = engines - {*client.ids}
-    assert f"Engine {lost} was lost; what it had begun went to others." in notes
+    assert f"Engine {lost} was lost; another engine gets its task." in notes
 
 
 def test_an_interrupt_ends_what_engines_do(kernel, folder):
@@ -256,7 +256,7 @@ def test_no_notebook_is_lost_with_an_engine(client, environment, folder, monkeyp
     done = CliRunner().invoke(main, ["check", "--engines", "proof", "--json", *names])
     assert done.exit_code == 1, done.output
     (lost,) = engines - {*client.ids}
-    assert f"Engine {lost} was lost; what it had begun went to others." in done.stderr
+    assert f"Engine {lost} was lost; another engine gets its task." in done.stderr
     found = {each["path"]: each for each in json.loads(done.stdout)["notebooks"]}
     assert [found[name]["reproducible"] for name in names] == [False, True]
     assert found["differs.ipynb"]["first_divergence"]["index"] == 1

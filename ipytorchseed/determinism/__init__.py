@@ -1,1 +1,1 @@
-"""Flags, alerts, and the scope in which equal input gives equal bits."""
+"""Flags, alerts, and the scope that makes equal inputs give equal results."""

@@ -1,8 +1,8 @@
 """Operations that torch documents as nondeterministic, and their replacements.
 
 The docstring of ``torch.use_deterministic_algorithms`` has two lists, which change with each
-release: operations that use another algorithm under it, and operations that raise because they
-have none. The tables here have what the releases up to 2.15 list.
+release: operations that then use a deterministic algorithm, and operations that raise because they
+have none. The tables here contain the lists of the releases up to 2.15.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ UNLISTED = "do this step on the CPU if it repeats there"
 
 
 def find_advice(operation: str) -> str | None:
-    """Return what to use instead of an operation, as torch's error or aten names it."""
+    """Return what to use instead of an operation, named as in torch's error or aten."""
     name = operation.lstrip("_")
     return next((instead for kernel, instead in ADVICE.items() if re.search(kernel, name)), None)
 
 
-# Names in aten of operations with a deterministic and another algorithm.
+# Names in aten of operations that have a deterministic and a nondeterministic algorithm.
 _SWITCHES = lazy_pattern(
     r"^((cudnn_|_slow_|slow_)?conv|replication_pad\dd_backward|bmm|_?(unsafe_)?index_put|put"
     r"|scatter_add|index_add|index_select_backward|repeat_interleave|index_copy|scatter_?$"
@@ -74,10 +74,10 @@ SWITCHES_SINCE = {"cumsum": "2.14", "embedding_dense_backward": "2.14"}
 
 
 def has_other_algorithm(operation: str) -> bool:
-    """Return whether an operation has another, deterministic algorithm.
+    """Return whether an operation also has a deterministic algorithm.
 
     Args:
-        operation: As aten names it, such as ``index_put_``.
+        operation: The operation's name in aten, such as ``index_put_``.
     """
     import torch
 

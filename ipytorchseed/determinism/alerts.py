@@ -1,8 +1,8 @@
 """torch's alerts about operations without a deterministic algorithm.
 
-In strict mode torch raises. The error gets a note that names the operation, the line, and what to
-use instead. In warn-only mode torch warns, and Python would show a warning once for each line:
-our filter lets all of them through, and they are counted.
+In strict mode torch raises an error. We add a note that names the operation, the line, and what to
+use instead. In warn-only mode torch warns. Python would drop repeated warnings of the same line;
+our filter lets all of them through, so that they can be counted.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Alert(Struct, frozen=True):
     """The alerts of one operation from one line.
 
     Attributes:
-        operation: As torch names it, ``put_``.
+        operation: The operation's name in torch: ``put_``.
         line: The line of the cell or file, from 1; None if no frame of the user called it.
-        code: The text of that line; of the forward line if that is known.
+        code: The text of the forward line if it is known, else of ``line``.
         count: The number of alerts.
-        forward: In a backward pass, the line of the operation that it belongs to; None if it has
-            none or was not watched.
+        forward: The line of the forward operation, for an alert in a backward pass; None if there
+            is no such line, or if the pass was not watched.
     """
 
     operation: str
@@ -70,7 +70,7 @@ class Alert(Struct, frozen=True):
 
     @property
     def backward(self) -> bool:
-        """Whether the operation belongs to a backward pass; the line is that of its call."""
+        """Whether the operation is a backward one; ``line`` then calls ``backward``."""
         return "backward" in self.operation
 
     @property
@@ -85,7 +85,7 @@ def recent_alerts() -> tuple[Alert, ...]:
 
 
 def operation_in(message: str) -> str | None:
-    """Return the operation that an alert's text names, or None for other texts."""
+    """Return the operation that an alert names; None if the text is not an alert."""
     named = _OPERATION.search(message)
     if named:
         return named.group(1)
@@ -93,11 +93,11 @@ def operation_in(message: str) -> str | None:
 
 
 class AlertCollector:
-    """Counts warn-only alerts while it is active, and does not let them print.
+    """Counts warn-only alerts while it is active, and hides them.
 
     Args:
-        pick: Chooses the place to name from frames and their lines, innermost first: the line
-            of the cell, or of the script.
+        pick: Chooses the line of the cell or script to name, from frames and their lines, innermost
+            first.
         forward: Returns the line of the forward operation during a backward pass.
     """
 
@@ -118,7 +118,7 @@ class AlertCollector:
         ]
 
     def take(self) -> list[Alert]:
-        """Return the alerts so far, and reset."""
+        """Return the alerts so far, and forget them."""
         alerts = self.alerts
         _recent.extend(alerts)
         self._counts.clear()
@@ -126,8 +126,8 @@ class AlertCollector:
 
     def start(self) -> None:
         """Add a filter that lets all alerts through, and count them."""
-        # Python keeps equal filters once. A comment makes ours unique, so that it is removed
-        # alone.
+        # Python stores equal filters once. A comment makes ours unique, so that ``stop`` removes
+        # no other filter.
         warnings.filterwarnings("always", message=_FILTER, module=f"(?#{id(self)})")
         self._entry = warnings.filters[0]
         self._shown = warnings.showwarning
@@ -168,7 +168,7 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
     Args:
         error: Any error; one that is not an alert stays unchanged.
         pick: Chooses the place to name, as for ``AlertCollector``.
-        forward: The line of the forward operation, if it was raised in a watched backward pass.
+        forward: The line of the forward operation, if a watched backward pass raised the error.
 
     Returns:
         The note, or None if the error is not an alert or already has its note.
@@ -190,7 +190,7 @@ def _is_called_by_engine(stack: list[Place], place: Place | None) -> bool:
     """
     for frame, _ in stack:
         if place is not None and frame is place[0]:
-            return False  # it is inside: a backward function of the user
+            return False  # a backward function of the user, which the pass called
         if frame.f_code.co_name in _ENGINE:
             return True
     return False

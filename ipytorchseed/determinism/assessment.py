@@ -24,13 +24,13 @@ class Standing(enum.IntEnum):
 
 
 class Judged(Struct, frozen=True):
-    """A flag with its value and the value it should have.
+    """A flag with its current value and the value that it should have.
 
     Attributes:
-        flag: Its row in the table.
-        value: The result of ``Flag.read``.
-        wanted: What repeatability needs here, or ANY.
-        late: Why it cannot be changed in this process, or None.
+        flag: The flag.
+        value: The current value, from ``Flag.read``.
+        wanted: The value that repeatability needs on this machine, or ANY.
+        late: Why it is too late to change the flag in this process, or None.
         standing: The verdict.
     """
 
@@ -42,16 +42,16 @@ class Judged(Struct, frozen=True):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing needs to be done about it."""
+        """Whether the flag needs no change."""
         return self.standing not in (Standing.WRONG, Standing.LATE)
 
 
 class Assessment(Struct, frozen=True):
-    """Every flag judged, and the versions and hardware.
+    """The judgement of every flag, and the versions and hardware.
 
     Attributes:
-        flags: In the order of the table, then the settings of loaded libraries.
-        facts: Rows of versions and hardware with their values; None where unknown.
+        flags: The flags in the order of the table, then the settings of loaded libraries.
+        facts: The versions and hardware, each with its value; None if unknown.
     """
 
     flags: tuple[Judged, ...]
@@ -87,7 +87,7 @@ def judge(flag: Flag, machine: Machine) -> Judged:
 def assess() -> Assessment:
     """Judge every flag of this process.
 
-    torch is imported if it was not; no device is started.
+    This imports torch, and starts no device.
     """
     machine = Machine.here()
     return Assessment(

@@ -1,4 +1,4 @@
-"""The rows for environment variables, and the hash seed of this process."""
+"""The flags that are environment variables, and this process's hash seed."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _hash_under(seed: str) -> int | None:
 def hash_seed() -> str:
     """Return the hash seed that this process uses, or ``random``.
 
-    The variable may have been set after the start, which has no effect on a running process, so
-    its hashes are compared.
+    The variable alone does not tell: it may have been set after the start, which has no effect. So
+    the hash of a word here is compared with its hash in a process that starts with the variable.
     """
     if not sys.flags.hash_randomization:
         return "0"
@@ -47,10 +47,7 @@ def hash_seed() -> str:
 
 @lru_cache(maxsize=1)
 def _hash_seed_at_start() -> str:
-    """Return PYTHONHASHSEED as this process got it, or an empty string.
-
-    Only Linux keeps it.
-    """
+    """Return PYTHONHASHSEED from the start of this process; empty except on Linux."""
     try:
         entries = Path("/proc/self/environ").read_bytes().split(b"\0")
     except OSError:
@@ -82,9 +79,9 @@ def _mkl_auto(_: Machine, __: int) -> object:
 
 
 def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
-    """Return the row of a variable.
+    """Return the flag of an environment variable.
 
-    ``late`` says by default that the process has already started.
+    By default it is too late to change it, because the process has already started.
     """
     return Flag(
         name=name,
@@ -156,18 +153,18 @@ FLAGS: tuple[Flag, ...] = (
 
 
 def read() -> dict[str, object]:
-    """Return the values of this table's rows by name, without importing torch."""
+    """Return the values of these flags by name, without importing torch."""
     return {flag.name: flag.read() for flag in FLAGS}
 
 
 def launch_environment(*, hash_seed: int = 0, threads: int | None = None) -> dict[str, str]:
     """Return the variables that must be set before a process starts, with values.
 
-    torch is imported, because its version decides what is needed. No device is started.
+    This imports torch, because its version decides which values are needed. It starts no device.
 
     Args:
-        hash_seed: For ``PYTHONHASHSEED``, from 0 to 2**32-1.
-        threads: For torch and MKL; None for torch's default on this machine.
+        hash_seed: The value of ``PYTHONHASHSEED``, from 0 to 2**32-1.
+        threads: The number of threads for torch and MKL; None for torch's number in this process.
     """
     import torch
 

@@ -45,23 +45,25 @@ class Flag(Struct, frozen=True, eq=False):
     """A row of the table of flags.
 
     Attributes:
-        name: Its name in torch, ``torch.backends.cudnn.benchmark``, or the variable's name.
+        name: The flag's name in torch, such as ``torch.backends.cudnn.benchmark``, or the name of
+            an environment variable.
         get: Reads the value without starting a device. It may raise; see ``read``.
         why: One sentence: what the flag does to numbers or their repeatability.
         source: The address of the documentation for that sentence.
-        set: Changes it; None if it cannot be changed, or only together with others.
-        wanted: The value that repeatability needs on a machine, or ANY.
-        late: Returns why it is too late to change it in this process, or None.
-        risk: What may happen while its value is not the wanted one.
-        remedy: What the user can do if ``%deterministic on`` cannot set it.
-        fits: Returns whether a value is as good as the wanted one; by default, if it is equal.
+        set: Sets the value; None if the flag cannot be set, or only together with other flags.
+        wanted: Returns the value that repeatability needs on a machine, or ANY.
+        late: Returns why it is too late to change the flag in this process, or None.
+        risk: What may happen if the flag does not have the wanted value.
+        remedy: What the user can do if ``%deterministic on`` cannot set the flag.
+        fits: Returns whether a value is as good as the wanted one; by default, whether both are
+            equal.
         applies: Returns whether the flag affects anything on this machine.
         launch_value: Returns the value that an environment variable needs when a repeatable
             process starts, given the machine and the number of threads; by default ``wanted``.
-        statement: The statement that sets it, with ``{}`` for its value, if it is not an attribute
-            with its name; empty if no statement does.
-        changes_with: The flag that usually changes together with this one. If it did, only that
-            flag is reported.
+        statement: The statement that sets the flag, with ``{}`` for the value. None if it is an
+            assignment to ``name``; empty if no single statement sets the flag.
+        changes_with: The flag that usually changes together with this one. If both changed, only
+            that flag is reported.
     """
 
     name: str
@@ -80,21 +82,21 @@ class Flag(Struct, frozen=True, eq=False):
     changes_with: str = ""
 
     def read(self) -> object:
-        """Return the present value, or ``Unreadable`` if the getter raises."""
+        """Return the current value, or ``Unreadable`` if the getter raises."""
         try:
             return self.get()
         except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything
             return Unreadable.because(error)
 
     def statement_for(self, value: Any) -> str:  # a JSON value
-        """Return the statement that sets it to a value, as ``plain`` returns it."""
+        """Return the statement that sets the flag to a value from ``plain``."""
         if self.set is None or self.statement is None:
             return f"{self.name} = {value!r}" if self.set else ""
         is_type = str(value).startswith("torch.")
         return self.statement.format(value if is_type else repr(value))
 
 
-# Types of values that JSON has.
+# Types that JSON can represent.
 PLAIN = frozenset({bool, int, float, str, type(None)})
 
 

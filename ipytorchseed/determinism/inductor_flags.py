@@ -1,6 +1,6 @@
-"""The rows for settings of inductor, torch.compile's backend.
+"""The flags of inductor, torch.compile's backend.
 
-inductor is not imported for them.
+Reading or setting them does not import inductor.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def inductor_flag(
     default: object = False,
     **fields: Any,
 ) -> Flag:
-    """Return a row for a setting of inductor; ``wanted`` is any value by default.
+    """Return the flag of a setting of inductor; ``wanted`` is any value by default.
 
     Args:
-        path: Its name in inductor's module. If this torch does not have it, it reads as
-            ``default``.
-        why: What it does.
-        source: The address of its documentation.
-        variable: The environment variable that sets it when inductor is imported.
-        default: Its value without that variable: False, or a word.
-        **fields: Further fields of the row.
+        path: The setting's name in inductor's module. If this torch has no such setting, its value
+            is ``default``.
+        why: One sentence: what the setting does.
+        source: The address of the documentation.
+        variable: The environment variable that sets the value when inductor is imported.
+        default: The value without that variable: False, or a word.
+        **fields: Further fields of ``Flag``.
     """
     find = attrgetter(path)
 
@@ -55,7 +55,7 @@ def inductor_flag(
 
     def set_(value: Any) -> None:
         module = sys.modules.get(_INDUCTOR)
-        if module is not None and get() != value:  # avoid setting what is implied
+        if module is not None and get() != value:  # another setting may imply it
             holder, _, last = path.rpartition(".")
             with suppress(AttributeError):  # a torch that lacks it
                 setattr(attrgetter(holder)(module) if holder else module, last, value)

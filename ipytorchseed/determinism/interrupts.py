@@ -19,25 +19,25 @@ from typing import Any, NamedTuple, TypeVar
 
 Result = TypeVar("Result")
 
-# Seconds after the first interrupt; interrupts of a key pressed repeatedly follow sooner.
+# Seconds until a second interrupt counts: a key that is pressed repeatedly sends them sooner.
 _LONG = 0.5
 
 
-class Door(NamedTuple):
-    """Code in which an interrupt is raised while others are held.
+class Interruptible(NamedTuple):
+    """The code in which interrupts are raised, while they are held in all other code.
 
     Attributes:
-        frame: Only in what this frame calls; None for all frames.
-        names: Only while a function or cell with these global names runs; None for any code.
-        once: Raise only the first one, because the code does not catch it.
+        frame: The frame that calls the code; None for code in any frame.
+        names: The global names of the code, or of a function or cell that calls it; None for any.
+        once: Raise only the first interrupt, because the code does not catch it.
     """
 
     frame: FrameType | None
     names: Mapping[str, Any] | None = None
     once: bool = False
 
-    def leads_to(self, frame: FrameType | None) -> bool:
-        """Return whether a frame runs inside."""
+    def contains(self, frame: FrameType | None) -> bool:
+        """Return whether a frame runs this code."""
         inside = False
         while frame is not None and frame is not self.frame:
             inside = inside or self.names is None or frame.f_globals is self.names
@@ -54,15 +54,15 @@ class HeldInterrupt:
     Attributes:
         arrived: Whether an interrupt arrived that was not raised yet.
         tell: Called for each interrupt that is held.
-        patient: Whether further interrupts are held too. Otherwise an interrupt some time after
-            the first raises ``KeyboardInterrupt``, because the code did not end soon.
-        door: The code in which interrupts are raised instead of held; None for none.
+        patient: Whether further interrupts are held too. If not, a later interrupt raises
+            ``KeyboardInterrupt``, because the code did not end soon after the first one.
+        allowed: The code in which interrupts are raised instead of held; None for no code.
     """
 
     def __init__(self, tell: Callable[[], object] = lambda: None) -> None:
         self.arrived = False
         self.patient = True
-        self.door: Door | None = None
+        self.allowed: Interruptible | None = None
         self.tell = tell
         self._holding = False
         self._since = 0.0
@@ -75,11 +75,14 @@ class HeldInterrupt:
         return callable(before) and self.hold_back(before, before)
 
     def hold_back(self, before: Any, raising: Any = signal.default_int_handler) -> bool:
-        """Replace a handler.
+        """Install this handler in place of another.
 
         Args:
-            before: The handler, from ``signal.getsignal``.
-            raising: Called for an interrupt that is let through.
+            before: The handler to replace, from ``signal.getsignal``.
+            raising: Called for an interrupt that is raised instead of held.
+
+        Returns:
+            Whether this handler is installed.
         """
         if before is self or current_thread() is not main_thread():
             return before is self
@@ -89,9 +92,9 @@ class HeldInterrupt:
 
     def release(self) -> None:
         """Restore the handler; the caller must act on an interrupt that arrived."""
-        if current_thread() is not main_thread():  # which may hold interrupts too
+        if current_thread() is not main_thread():  # the main thread may hold them
             return
-        self.door = None
+        self.allowed = None
         handler: Any = signal.getsignal(signal.SIGINT)
         if self._holding and handler is self:  # else the user's code set another handler
             signal.signal(signal.SIGINT, self._before)
@@ -111,12 +114,12 @@ class HeldInterrupt:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal."""
-        door = self.door
+        allowed = self.allowed
         if not self._holding:  # user code kept this handler, and restored it later
             self._raise(number, frame)
-        elif door is not None and door.leads_to(frame):
-            if door.once:
-                self.door = None
+        elif allowed is not None and allowed.contains(frame):
+            if allowed.once:
+                self.allowed = None
             self._raise(number, frame)
         elif self.arrived and not self.patient and time.monotonic() - self._since > _LONG:
             self.patient = True
@@ -129,21 +132,21 @@ class HeldInterrupt:
     ) -> Result:
         """Call a function in which interrupts are raised; see ``let_through`` below."""
         self.deliver()
-        outer, self.door = self.door, Door(sys._getframe(), names, once)  # noqa: SLF001 -- its own frame
+        outer, self.allowed = self.allowed, Interruptible(sys._getframe(), names, once)  # noqa: SLF001 -- its own frame
         try:
             return function()
         except KeyboardInterrupt:
-            self.arrived = False  # repeated interrupts ask for the same
+            self.arrived = False  # repeated interrupts are dropped
             raise
         finally:
-            self.door = outer
+            self.allowed = outer
             if signal.getsignal(signal.SIGINT) is not self:
                 signal.signal(signal.SIGINT, self)
             self.deliver()
 
 
 def holder() -> HeldInterrupt | None:
-    """Return what holds interrupts in this thread, if anything."""
+    """Return the handler that holds interrupts in this thread, or None."""
     handler = signal.getsignal(signal.SIGINT)
     held = isinstance(handler, HeldInterrupt) and current_thread() is main_thread()
     return handler if held else None  # type: ignore[return-value]  # as just asked
@@ -152,16 +155,16 @@ def holder() -> HeldInterrupt | None:
 def let_through(
     function: Callable[[], Result], names: Mapping[str, Any] | None = None, *, once: bool = False
 ) -> Result:
-    """Call a function in which interrupts are raised although they are held around it.
+    """Call a function in which interrupts are raised, inside code that holds them.
 
     Args:
-        function: Interrupts are held again as soon as it returns, without a gap.
-        names: Raise them only while code with these global names runs, and hold them in its
-            callers, such as the shell around a cell.
-        once: Raise only the first one, if the function restores something itself.
+        function: The function. As soon as it returns, interrupts are held again.
+        names: Raise interrupts only while code with these global names runs. They are held in the
+            callers of that code, such as the shell around a cell.
+        once: Raise only the first interrupt, for a function that then restores something.
 
     Raises:
-        KeyboardInterrupt: An interrupt arrives, or arrived before.
+        KeyboardInterrupt: An interrupt arrived, in the function or before.
     """
     held = holder()
     return function() if held is None else held.let_through(function, names, once=once)
@@ -169,7 +172,7 @@ def let_through(
 
 @contextmanager
 def told_of_interrupts(tell: Callable[[], object]) -> Iterator[None]:
-    """Call a function for each interrupt that is held in the block."""
+    """Call ``tell`` for each interrupt that is held in the block."""
     held = holder()
     if held is None:
         yield
@@ -185,26 +188,26 @@ def told_of_interrupts(tell: Callable[[], object]) -> Iterator[None]:
 def held_interrupts() -> Iterator[None]:
     """Hold interrupts that arrive in the block, and raise one at its end.
 
-    In nested blocks the outer one holds. If an interrupt ends the block, further ones are dropped
-    while the block exits, because they ask for the same.
+    In nested blocks, the outermost one raises it. If an interrupt ends the block, further ones are
+    dropped while the block exits, because the user wants nothing else.
     """
     outer = holder()
     held = outer or HeldInterrupt()
-    door, patient = held.door, held.patient
+    allowed, patient = held.allowed, held.patient
     if outer is None:
         held.hold()
-    held.door, held.patient = None, True
+    held.allowed, held.patient = None, True
     try:
         yield
     except KeyboardInterrupt:
-        if outer is None or door is not None:
+        if outer is None or allowed is not None:
             held.arrived = False
         raise
     finally:
-        held.door, held.patient = door, patient
+        held.allowed, held.patient = allowed, patient
         if outer is None:
             held.release()
-        if held.arrived and (outer is None or door is not None):
+        if held.arrived and (outer is None or allowed is not None):
             held.arrived = False
             signal.raise_signal(signal.SIGINT)
 
@@ -212,14 +215,14 @@ def held_interrupts() -> Iterator[None]:
 class TimeLimit:
     """Interrupts the main thread, as Ctrl-C does, if the block takes too long.
 
-    Enter it while interrupts are held. Then the interrupt is raised in code that they are let
-    through to, or when the hold ends, and never later.
+    Enter it while interrupts are held. The interrupt is then raised inside ``let_through``, or at
+    the end of the code that holds interrupts, and never later.
 
     Args:
         seconds: The limit for the block; None for no limit.
 
     Attributes:
-        expired: Whether it interrupted.
+        expired: Whether the block took too long and was interrupted.
     """
 
     def __init__(self, seconds: float | None) -> None:

@@ -1,4 +1,4 @@
-"""Keeps and sets values: contents of containers, attributes, JSON values."""
+"""Saves and restores values: contents of containers, attributes, JSON values."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def plain_values(values: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def read_attributes(names: Iterable[str], config: Any) -> dict[str, Any]:
-    """Return settings that are attributes of an object, if it has them."""
+    """Return attributes of an object as JSON values; missing ones are left out."""
     return plain_values({name: getattr(config, name) for name in names if hasattr(config, name)})
 
 
 def keep_contents(held: list[Any] | dict[Any, Any]) -> Undo:
-    """Keep the items of a list or dictionary."""
+    """Return a function that restores the present items of a list or dictionary."""
     kept: Any = held.copy()
 
     def undo() -> None:
@@ -39,7 +39,10 @@ def keep_contents(held: list[Any] | dict[Any, Any]) -> Undo:
 
 
 def keep_attributes(owner: Any, *names: str) -> Undo:
-    """Keep attributes of an object, and the items of lists and dictionaries."""
+    """Return a function that restores the present attributes of an object.
+
+    If a value is a list or dictionary, its items are restored too.
+    """
     held = {name: getattr(owner, name) for name in names}
     contents = [keep_contents(each) for each in held.values() if isinstance(each, list | dict)]
 

@@ -39,22 +39,23 @@ class Setting(Struct, frozen=True):
     """A row in the table of settings.
 
     Attributes:
-        name: The function or object that sets or contains it, by its public name.
-        package: It affects only cells that use this package; "" for all cells.
+        name: The public name of the function or object that sets or contains the setting.
+        package: The package whose users are affected: only cells that use it; "" for all cells.
         acts_on: ``NUMBERS``, ``TEXT``, ``FIGURES``, ``ERRORS`` or ``LOCAL_TIMES``.
-        read: Returns its value as JSON values, given the package's module.
-        restore: The call that sets it, with ``{}`` for its value, or for keyword arguments if it
-            has several values; or one call for each of several values, with ``{name}`` and
-            ``{value}``; empty if no single call does.
-        write: Sets it to JSON values, given the package's module; by default ``restore`` does.
-        keep: Returns a function that restores it exactly, given the package's module; by default,
-            or if it returns None, its value is read now and written later.
-        fits: Returns whether it can be set to a JSON value; values that represent objects cannot.
-        digests: Its name in messages, if its values are digests of objects in a library.
-        clear: The call that empties it, if its values are such digests.
-        source: The address of its documentation.
+        read: Returns the setting as JSON values, given the package's module.
+        restore: The call that sets the value, with ``{}`` for the value, or for keyword arguments
+            if there are several values. With ``{name}`` and ``{value}``, each value has its own
+            call. Empty if no call sets it.
+        write: Sets JSON values, given the package's module; None to run ``restore``.
+        keep: Returns a function that restores the present setting exactly, given the package's
+            module. If it is None or returns None, the value is read now and set again later.
+        fits: Returns whether a JSON value can be set. A value that represents an object cannot.
+        digests: The setting's name in messages, if its values are digests of a library's objects.
+        clear: The call that removes these objects.
+        source: The address of the documentation.
         through: Other packages that use this package.
-        why: What it does to numbers, in a sentence: it is then in the report of settings.
+        why: What the setting does to numbers, in a sentence. Settings with such a sentence are in
+            the determinism report.
     """
 
     name: str
@@ -72,11 +73,11 @@ class Setting(Struct, frozen=True):
     why: str = ""
 
     def can_be(self, value: Any) -> bool:  # JSON values
-        """Return whether it can be set to a recorded value."""
+        """Return whether the setting can be set to a recorded value."""
         return (bool(self.restore) or self.write is not None) and self.fits(value)
 
     def set(self, value: Any) -> None:  # JSON values
-        """Set it to a recorded value if it differs; ``read`` shows whether that worked."""
+        """Set a recorded value if it differs; ``read`` then shows whether that worked."""
         module = sys.modules.get(self.package)
         if (module is None and self.package) or self.read(module) == value:
             return
@@ -92,7 +93,7 @@ class Setting(Struct, frozen=True):
         return partial(self.set, self.read(module)) if kept is None else kept
 
     def statement(self, before: Any, after: Any = None) -> str:  # JSON values
-        """Return the statement that restores it; of several values, those that changed."""
+        """Return the statement that restores a value, or the ones that changed."""
         package = self.restore.partition(".")[0]
         if not isinstance(before, dict):
             return f"import {package}; {self.restore.format(repr(before))}"
@@ -346,10 +347,10 @@ ENTRY_POINTS = "ipytorchseed.libraries"
 
 
 def register_library(rows: Setting | Call | Iterable[Setting | Call]) -> None:
-    """Add rows of a library: its settings and its nondeterministic calls.
+    """Register settings and nondeterministic calls of a library.
 
     Args:
-        rows: One row or several.
+        rows: One setting or call, or several.
 
     Raises:
         TypeError: A row is neither a ``Setting`` nor a ``Call``.
@@ -373,7 +374,7 @@ def _waiting() -> list[EntryPoint]:
 
 
 def _load_plugins() -> None:
-    """Add the rows of packages that are imported by now. Warn of broken ones."""
+    """Register the rows of plugins whose packages are imported; warn of broken ones."""
     waiting = _waiting()
     ready = [each for each in waiting if each.module.partition(".")[0] in sys.modules]
     for point in ready:
@@ -387,12 +388,12 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
     The folder has the key ``folder``. Nothing is imported.
 
     Args:
-        packages: Packages that its code uses, directly or not.
+        packages: The packages that the cell's code uses, directly or indirectly.
     """
     found: dict[str, Any] = {}
     try:  # noqa: SIM105 -- faster, and it runs before every cell
-        found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is what is kept
-    except OSError:  # it was removed
+        found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is stored
+    except OSError:  # the folder was removed
         pass
     _load_plugins()
     for setting in BY_NAME.values():
@@ -410,7 +411,7 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
 
 
 def library_flags() -> Iterator[Flag]:
-    """Yield settings of loaded libraries that affect numbers, as rows of reports."""
+    """Yield settings of loaded libraries that affect numbers, as flags for reports."""
     for setting in BY_NAME.values():
         if not setting.why or setting.package not in sys.modules:
             continue
@@ -428,7 +429,7 @@ def library_flags() -> Iterator[Flag]:
 
 
 def restore_libraries(saved: Mapping[str, Any]) -> None:
-    """Set the settings of a record, except those that a library rejects.
+    """Restore recorded settings, except those that a library rejects.
 
     Args:
         saved: The result of ``read_libraries``; other keys are ignored.
@@ -451,7 +452,7 @@ def keep_libraries() -> Undo:
 
     def undo() -> None:
         for each in reversed(kept):  # warning filters before settings that may warn
-            with suppress(Exception):  # ``read_libraries`` shows it
+            with suppress(Exception):  # ``read_libraries`` shows which failed
                 each()
 
     return undo

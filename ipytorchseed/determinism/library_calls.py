@@ -1,6 +1,7 @@
-"""Nondeterministic calls of libraries: racing threads, unreadable streams.
+"""The table of library calls that are not deterministic.
 
-The rows are in ``library_calls.toml``.
+Their threads race, or they draw from streams that cannot be read. The rows are in
+``library_calls.toml``.
 """
 
 from __future__ import annotations
@@ -18,19 +19,20 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
     """A row in the table of nondeterministic calls of libraries.
 
     Attributes:
-        package: The package; cells that do not use it are skipped.
+        package: The package. Cells that do not use it are not searched for these calls.
         names: The names of the functions in the package: ``DataFrame.group_by``.
         kind: The kind of cause: ``operation`` if the result depends on the order of threads,
             ``entropy`` if it depends on random numbers that are not recorded.
-        why: Why they are not deterministic, as the end of a sentence that starts with the call.
+        why: Why the calls are not deterministic, as the end of a sentence that starts with the
+            call.
         fix: The remedy: an argument, or a command.
         source: The address of the library's documentation.
-        lacks: They are deterministic if one of these arguments is given.
-        workers: They are deterministic if this argument is 1; with its default.
-        has: They are deterministic unless these arguments have these values.
-        on: The classes of methods; empty for functions and classes.
+        lacks: Arguments. A call is deterministic if one of them is given.
+        workers: An argument with its default. A call is deterministic if the argument is 1.
+        has: Arguments with values. A call is deterministic unless it has these values.
+        on: The classes that have the methods; empty for functions and classes.
         setter: The function that seeds the library's stream; empty if there is none.
-        observed: They count only if the library was observed to ask for entropy.
+        observed: Whether a call counts only if it was seen to ask the system for entropy.
     """
 
     package: str
@@ -70,6 +72,6 @@ class Table(Struct, frozen=True):
 
 @cache
 def known_calls() -> Table:
-    """Return the table. It is read once, at the first call."""
+    """Return the table, which is read from its file at the first call."""
     text = Path(__file__).with_suffix(".toml").read_bytes()
     return msgspec.toml.decode(text, type=Table)

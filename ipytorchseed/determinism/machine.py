@@ -17,7 +17,7 @@ from ipytorchseed.rng.table import check_folder
 
 
 class Machine(Struct, frozen=True):
-    """What the wanted values of flags depend on.
+    """The facts that decide which values flags should have.
 
     Attributes:
         torch: The version as (major, minor).
@@ -33,7 +33,7 @@ class Machine(Struct, frozen=True):
 
     @classmethod
     def here(cls) -> Machine:
-        """Describe this process; torch is imported if it was not.
+        """Describe this process; this imports torch.
 
         Raises:
             SourceError: torch cannot be imported, because the working folder was removed.
@@ -53,13 +53,13 @@ class Machine(Struct, frozen=True):
 class Fact(Struct, frozen=True):
     """A row of the table of versions and hardware.
 
-    Facts cannot be set but change numbers.
+    A fact affects numbers, but cannot be set.
 
     Attributes:
         name: ``torch``, ``cpu``, ``gpu``, ...
         get: Returns the value as text, or None if it is unknown now.
-        unknown: Why it may be unknown.
-        needs_torch: Whether reading it imports torch.
+        unknown: Why the value may be unknown.
+        needs_torch: Whether ``get`` imports torch.
     """
 
     name: str

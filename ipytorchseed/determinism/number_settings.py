@@ -1,4 +1,7 @@
-"""Settings of libraries for numbers; functions as in ``process_settings``."""
+"""Settings of libraries that affect numbers: read, kept and set.
+
+``process_settings`` describes the three kinds of functions.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from ipytorchseed.determinism.kept import Undo, keep_attributes, keep_contents, 
 
 
 def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
-    """Return scikit-learn's settings: those for showing estimators, or the others."""
+    """Return scikit-learn's settings for showing estimators if ``shown``, else others."""
     config = plain_values(package.get_config())
     names = {"display", "print_changed_only"}
     return {name: value for name, value in config.items() if (name in names) is shown}
@@ -44,7 +47,7 @@ _COMPUTES = frozenset({
 
 
 def read_pandas(pandas: Any, *, shown: bool) -> dict[str, Any]:
-    """Return the options by which pandas shows tables, or those by which it computes."""
+    """Return pandas' options for showing tables if ``shown``, else for computing."""
     return plain_values(
         {
             name: value
@@ -55,12 +58,12 @@ def read_pandas(pandas: Any, *, shown: bool) -> dict[str, Any]:
 
 
 def keep_pandas(pandas: Any) -> Undo:
-    """Keep all options."""
+    """Return a function that restores all options."""
     return partial(write_pandas, pandas, pandas_options(pandas))
 
 
 def write_pandas(pandas: Any, values: Mapping[str, Any]) -> None:
-    """Set those options that differ from recorded or kept values."""
+    """Set the options that differ from ``values``, which were recorded or kept."""
     now = pandas_options(pandas)
     for name, value in values.items():
         held = now.get(name)
@@ -96,8 +99,8 @@ def write_blas(threadpoolctl: Any, count: int) -> None:
 
 
 def read_accelerator(accelerate: Any) -> dict[str, Any]:
-    """Return the state that all ``Accelerator`` share; empty before the first."""
-    held = accelerate.state.AcceleratorState._shared_state  # noqa: SLF001 -- asking makes it
+    """Return the state that all ``Accelerator`` objects share; empty if none exists."""
+    held = accelerate.state.AcceleratorState._shared_state  # noqa: SLF001 -- the public class creates it
     names = "_mixed_precision", "device", "distributed_type", "num_processes"
     return plain_values({name.lstrip("_"): held[name] for name in names if name in held})
 
@@ -108,7 +111,7 @@ def read_mlflow(fluent: Any) -> list[str]:
 
 
 def read_pyro(pyro: Any) -> dict[str, str]:
-    """Return digests of Pyro's parameters, which may be in no variable."""
+    """Return digests of Pyro's parameters; a parameter may be in no variable."""
     held = [*pyro.get_param_store()._params.items()]  # noqa: SLF001 -- as they are stored
     return {name: _digest(value) for name, value in held}
 
@@ -119,7 +122,7 @@ def _digest(tensor: Any) -> str:
 
 
 def keep_pyro(pyro: Any) -> Undo:
-    """Keep the parameters: the names and the numbers."""
+    """Return a function that restores the parameters: the names and the numbers."""
     store = pyro.get_param_store()
     undos = [keep_contents(each) for each in vars(store).values() if type(each) is dict]
     numbers = [(each, each.detach().clone()) for each in store._params.values()]  # noqa: SLF001 -- as read
@@ -154,25 +157,25 @@ def write_keras(keras: Any, values: Mapping[str, Any]) -> None:
 
 
 def keras_names() -> dict[str, int]:
-    """Return how many objects of each name Keras has named, as it counts them."""
+    """Return Keras' counters: how many objects it has named, for each base name."""
     state = sys.modules["keras.src.backend.common.global_state"]
     found: dict[str, int] = state.GLOBAL_STATE_TRACKER.__dict__.get("object_name_uids", {})
     return found
 
 
 def read_keras_names(_: object) -> dict[str, int]:
-    """Return the counters by which Keras names layers that have no name."""
+    """Return the counters from which Keras makes names of layers."""
     return {f"names of {name}": count for name, count in keras_names().items()}
 
 
 def write_keras_names(_: object, values: Mapping[str, int]) -> None:
-    """Set the counters by which Keras names layers."""
+    """Set the counters from which Keras makes names of layers."""
     held = keras_names()
     held.clear()
     held.update({name.removeprefix("names of "): count for name, count in values.items()})
 
 
-# torch's dictionaries of hooks for all modules and optimizers, and what registers them.
+# torch's dictionaries of hooks for all modules and optimizers, and the functions that fill them.
 _HOOKS = {
     "_global_forward_hooks": "register_module_forward_hook",
     "_global_forward_pre_hooks": "register_module_forward_pre_hook",
@@ -184,7 +187,7 @@ _HOOKS = {
 
 
 def read_hooks(module: str, _: object) -> dict[str, Any]:
-    """Return the names of hooks in a module, by the function that registers them."""
+    """Return the names of the hooks in a module, by the function that adds such hooks."""
     held = vars(sys.modules[module])
     return {
         how: ", ".join(
@@ -197,13 +200,13 @@ def read_hooks(module: str, _: object) -> dict[str, Any]:
 
 
 def keep_hooks(module: str) -> Undo:
-    """Keep the hooks that a module of torch has for all modules or optimizers."""
+    """Return a function that restores the hooks for all modules, or all optimizers."""
     owner = sys.modules[module]
     return keep_attributes(owner, *(name for name in vars(owner) if name.startswith("_global_")))
 
 
 def remove_hooks(module: str, *_: object) -> None:
-    """Remove these hooks; none can be created from its name."""
+    """Remove the hooks: recorded ones cannot be created from their names."""
     for name, held in vars(sys.modules[module]).items():
         if name.startswith("_global_") and hasattr(held, "clear"):
             held.clear()

@@ -1,4 +1,7 @@
-"""Settings of matplotlib; functions as in ``process_settings``."""
+"""Settings and figures of matplotlib: read, kept and set.
+
+``process_settings`` describes the three kinds of functions.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +49,9 @@ def _moved(matplotlib: Any) -> dict[str, Any]:
 
 
 def keep_rc(matplotlib: Any) -> Undo:
-    """Keep matplotlib's settings, except those for windows and keys.
+    """Return a function that restores settings, except those for windows and keys.
 
-    It skips their validation.
+    The function does not validate the values.
     """
     kept = {
         name: [*each] if type(each) is list else each
@@ -75,14 +78,14 @@ def read_figures(pyplot: Any) -> dict[str, Any]:
     figures = {number: vars(each.canvas.figure) for number, each in [*managers.items()]}
     counts = {
         number: sum(len(vars(axes)["_children"]) for axes in [*held["_localaxes"]])
-        for number, held in figures.items()  # its methods may be the user's
+        for number, held in figures.items()  # methods may be the user's code
     }
     told = {f"figure {n}": f"{count} artist{'s' * (count != 1)}" for n, count in counts.items()}
     return told | ({"current figure": [*counts][-1]} if counts else {})
 
 
 def keep_figures(pyplot: Any) -> Undo:
-    """Keep the figures, their axes and content, and which figure is current."""
+    """Return a function that restores figures, their content and the current figure."""
     held = pyplot._pylab_helpers.Gcf  # noqa: SLF001 -- asking pyplot may make one
     kept = [*held.figs.items()]
     figures = [vars(manager.canvas.figure) for _, manager in kept]
@@ -123,7 +126,7 @@ def read_inline(inline: Any) -> dict[str, Any]:
 def write_inline(inline: Any, values: Mapping[str, Any]) -> None:
     """Set the settings of the inline backend."""
     kind = inline.InlineBackend
-    if kind._instance is None:  # noqa: SLF001 -- asking makes it
+    if kind._instance is None:  # noqa: SLF001 -- ``instance()`` creates it
         return
     now, made = read_inline(inline), kind.instance()
     for name in PICTURES:

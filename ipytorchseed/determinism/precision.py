@@ -1,10 +1,10 @@
 """The float32 precision settings: nine keys, and three older names for them.
 
-torch keeps a table of precisions by backend and operation, in which ``none`` inherits. It also
-keeps the state of the older settings (``set_float32_matmul_precision``, ``allow_tf32``). Setting
-an older one writes both. Setting a new one may make the older one unreadable: torch then raises a
-RuntimeError because they disagree (torch 2.9, aten/src/ATen/Context.cpp). So rows are read one by
-one, and restored together.
+torch has a table of precisions by backend and operation; the value ``none`` inherits from the level
+above. It stores the older settings (``set_float32_matmul_precision``, ``allow_tf32``) separately,
+and setting one also writes to the table. Writing to the table may make an older setting unreadable:
+torch raises a RuntimeError because the two disagree (torch 2.9, aten/src/ATen/Context.cpp). So the
+flags are read one by one, and restored together.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CUDNN = "torch.backends.cudnn.allow_tf32"
 def _read(key: tuple[str, str]) -> str:
     import torch
 
-    return torch._C._get_fp32_precision_getter(*key)  # noqa: SLF001 -- no other way to mkldnn's
+    return torch._C._get_fp32_precision_getter(*key)  # noqa: SLF001 -- no public way for mkldnn
 
 
 def _write(key: tuple[str, str], value: str) -> None:
@@ -90,10 +90,10 @@ class _OldSetting(Struct, frozen=True):
     """An older setting.
 
     Attributes:
-        names: Its rows; the first takes ``values``.
-        values: What it can be set to.
-        write: Sets it.
-        writes: The keys that this writes too.
+        names: The flags that read the setting. The first has one of ``values``.
+        values: The values that the setting can have.
+        write: Sets the setting.
+        writes: The keys of the table that ``write`` also changes.
     """
 
     names: tuple[str, ...]
@@ -125,12 +125,12 @@ _OLD_SETTINGS = (
 
 
 def restore(saved: Mapping[str, object]) -> None:
-    """Restore all rows to saved values.
+    """Restore all flags of this module to saved values.
 
-    A row that already has its value is not written: a key that inherits continues to inherit, and
+    A flag that already has its value is not written: a key that inherits continues to inherit, and
     torch's default for cuDNN (tf32, unless a level above says otherwise) cannot be set by name.
-    The value of an older setting that could not be read is found by trial: with the right value,
-    every row reads as saved, including unreadable ones.
+    If the saved value of an older setting is unreadable, its values are tried one after the other.
+    With the right one, its flags read as saved, and the unreadable ones are unreadable again.
 
     Args:
         saved: Values by name, from ``Flag.read``.
@@ -151,7 +151,7 @@ def _now(names: tuple[str, ...]) -> dict[str, object]:
 
 
 def _put_keys(goal: Mapping[str, object], written: tuple[str, ...] = ()) -> None:
-    """Write the keys without their values yet, and those that were just written."""
+    """Write the keys that lack their values, and those in ``written``."""
     for name, key in _KEYS.items():
         value = goal[name]
         if isinstance(value, str) and (name in written or _read(key) != value):

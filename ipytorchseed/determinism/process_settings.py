@@ -1,8 +1,8 @@
 """Settings of the standard library and of IPython: read, kept and set.
 
-A ``read_...`` function returns JSON values, and runs no code of the user. A ``keep_...`` function
-returns a function that restores the present setting exactly, including objects. A ``write_...``
-function sets JSON values.
+A ``read_...`` function returns JSON values, and runs none of the user's code. A ``keep_...``
+function returns a function that restores the present setting exactly, including objects. A
+``write_...`` function sets JSON values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OF_DECIMAL = "prec", "rounding", "Emin", "Emax", "capitals", "clamp", "flags", "
 
 
 def keep_decimal(decimal: Any) -> Undo:
-    """Keep the context of this thread: the object and its content."""
+    """Return a function that restores this thread's context and its content."""
     context, kept = decimal.getcontext(), decimal.getcontext().copy()
 
     def undo() -> None:
@@ -46,7 +46,7 @@ def loggers(logging: Any) -> dict[str, Any]:
 
 
 def read_logs(logging: Any) -> dict[str, Any]:
-    """Return the level and handlers of each logger that has some."""
+    """Return the level and handlers of each logger that has any."""
     told = {
         name: ", ".join(
             [logging.getLevelName(log.level)] * bool(log.level)
@@ -59,7 +59,7 @@ def read_logs(logging: Any) -> dict[str, Any]:
 
 
 def keep_logs(logging: Any) -> Undo:
-    """Keep the level, handlers and switches of each logger."""
+    """Return a function that restores level, handlers and switches of all loggers."""
     names = "level", "handlers", "propagate", "disabled"
     known, disable = loggers(logging), logging.root.manager.disable
     undos = [keep_attributes(each, *names) for each in known.values()]
@@ -71,13 +71,16 @@ def keep_logs(logging: Any) -> Undo:
                 write_each(partial(setattr, each), dict(zip(names, new, strict=True)))
         for restore in undos:
             restore()
-        logging.disable(disable)  # also clears what loggers cache of the levels
+        logging.disable(disable)  # also clears the loggers' caches of levels
 
     return undo
 
 
 def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
-    """Set the levels, and remove other handlers; none can be created from its name."""
+    """Set the levels, and remove handlers that are not in the record.
+
+    A handler that is missing cannot be created from its name.
+    """
     logging.disable(values["disable"])
     for name, logger in loggers(logging).items():
         told = str(values.get(name, "")).split(", ")
@@ -92,7 +95,7 @@ def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
 
 
 def read_time_zone(_: object) -> dict[str, str]:
-    """Return ``TZ`` if it is set, and the names of the present time zone."""
+    """Return ``TZ`` if it is set, and the names of the current time zone."""
     told = {"tzname": " ".join(time.tzname)}
     return {**told, "TZ": os.environ["TZ"]} if "TZ" in os.environ else told
 
@@ -137,7 +140,7 @@ def _shell() -> Any:
 
 
 def formatter_traits() -> dict[str, Any] | None:
-    """Return what the formatter of results holds; None before the first result."""
+    """Return the attributes of the formatter of results; None before the first result."""
     made = _shell().display_formatter._trait_values.get("formatters")  # noqa: SLF001 -- asking makes them
     return None if made is None else made["text/plain"]._trait_values  # noqa: SLF001 -- as above
 
@@ -153,7 +156,10 @@ def read_formatter(_: object) -> dict[str, Any]:
 
 
 def keep_formatter(_: object) -> Undo | None:
-    """Keep the format of results exactly; None before the formatter exists."""
+    """Return a function that restores the format of results exactly.
+
+    Return None if there is no formatter yet, because no result was shown.
+    """
     held = formatter_traits()
     return None if held is None else keep_contents(held)
 

@@ -61,9 +61,10 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
 
     Args:
         seed: The seed for every source, an integer from 0 to 2**32-1; None does not seed.
-        warn: Operations without a deterministic algorithm do not raise. They are listed in
+        warn: If True, operations without a deterministic algorithm do not raise. They are listed in
             ``alerts`` and in one ``NondeterministicWarning`` at the end.
-        isolate: Restore every source as well, so that draws in the block have no effect outside.
+        isolate: If True, every source is restored too, so draws in the block have no effect
+            outside.
         cudnn: False disables cuDNN in the block.
 
     Attributes:
@@ -74,7 +75,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
 
     Raises:
         SeedError: ``seed`` is not a valid seed; nothing was changed.
-        TypeError: It got a function, as by a decorator without parentheses.
+        TypeError: ``seed`` is a function, because a decorator was written without parentheses.
         RuntimeError: Raised by torch if an operation has no deterministic algorithm. A note names
             the operation, the line and what to use instead.
 
@@ -110,8 +111,8 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         """Enter without a ``with`` block; ``end`` must follow.
 
         Raises:
-            ScopeError: It was already entered.
-            SourceError: torch cannot be imported here: the working folder was removed.
+            ScopeError: The block has already begun.
+            SourceError: torch cannot be imported, because the working folder was removed.
         """
         if self._before is not None:
             msg = "this deterministic block has already begun; create another one to nest it"
@@ -170,7 +171,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
                     self._snapshot = None
 
     def take_alerts(self) -> list[Alert]:
-        """Return the alerts so far, and reset, while the block goes on."""
+        """Return the alerts so far, and forget them; the block continues."""
         return self._collector.take() if self._collector is not None else []
 
     def __enter__(self) -> Self:

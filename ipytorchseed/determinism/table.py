@@ -46,12 +46,12 @@ def restore_flags(saved: Mapping[str, object]) -> list[str]:
     """
     touched = []
     with held_interrupts():
-        for flag in FLAGS:  # in order, since a row above may have written it
+        for flag in FLAGS:  # in order: setting a flag may also set flags below it
             if flag.read() == saved[flag.name]:
                 continue
             touched.append(flag)
             if flag.set is not None and flag not in precision.FLAGS:  # restored together below
-                with suppress(Exception):  # it is read again at the end, and named if it is wrong
+                with suppress(Exception):  # the last line finds flags that failed
                     flag.set(saved[flag.name])
         with suppress(Exception):  # as above
             precision.restore(saved)

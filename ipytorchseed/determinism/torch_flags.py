@@ -1,4 +1,4 @@
-"""The rows for torch's own settings, except the float32 precision family."""
+"""The flags that torch itself has, except those for float32 precision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _torch() -> Any:  # the module; its stubs lack half of what is read here
 
 
 def attribute(path: str) -> dict[str, Any]:
-    """Return the fields of a flag that is an attribute: ``backends.cudnn.benchmark``."""
+    """Return fields of a flag that is an attribute, as ``backends.cudnn.benchmark``."""
     holder, _, last = path.rpartition(".")
     find, read = attrgetter(holder), attrgetter(path)
     return {
@@ -42,9 +42,9 @@ def functions(get: str, set_: str = "", *first: str) -> dict[str, Any]:
     """Return the fields of a flag that functions of torch read and set.
 
     Args:
-        get: The function in torch that reads it: ``is_autocast_enabled``.
-        set_: The one that sets it; empty if there is none.
-        first: The first arguments of both.
+        get: The function in torch that reads the value: ``is_autocast_enabled``.
+        set_: The function in torch that sets the value; empty if there is none.
+        first: The first arguments of both functions.
     """
     read = attrgetter(get)
     fields: dict[str, Any] = {"get": lambda: read(_torch())(*first)}
@@ -161,9 +161,9 @@ LIBRARIES: tuple[Flag, ...] = (
 
 
 def _reduction(kind: str) -> Flag:
-    """Return the row for ``allow_fp16_reduced_precision_reduction`` or its like.
+    """Return the flag ``allow_fp16_reduced_precision_reduction``, or that for bf16.
 
-    They are pairs since torch 2.10.
+    Since torch 2.10, the value is a pair.
     """
     name = f"allow_{kind}_reduced_precision_reduction"
 
@@ -218,9 +218,9 @@ NUMBERS: tuple[Flag, ...] = (
 
 
 def _default_device() -> object:
-    """Read the default device.
+    """Return the default device, without starting CUDA.
 
-    torch's own getter starts CUDA if the index is left open.
+    torch's own getter starts CUDA to find the index of a CUDA device without one.
     """
     context = getattr(_torch()._GLOBAL_DEVICE_CONTEXT, "device_context", None)  # noqa: SLF001
     return None if context is None else context.device

@@ -1,11 +1,11 @@
-"""Handles Ctrl-C while the extension looks at values before or after a cell.
+"""Handles Ctrl-C while the extension inspects values before or after a cell.
 
-An interrupt then ends the look and stops the cell.
+The interrupt ends the inspection and stops the cell.
 
-IPython prints and drops a ``KeyboardInterrupt`` that leaves a callback of its events, and continues
-with the cell. So interrupts are held while our callbacks run, and passed to the cell afterwards. A
-cell that is about to run raises it at its first line. For a cell that has run, it becomes the error
-of the cell, which also stops the queued cells.
+If a callback of IPython's events raises ``KeyboardInterrupt``, IPython prints the error and runs
+the cell anyway. So an interrupt is held while our callbacks run, and passed to the cell afterwards.
+A cell that is about to run raises it at its first line. If the cell has already run, the interrupt
+becomes its error, which also stops the queued cells.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
-from ipytorchseed.determinism.interrupts import Door, HeldInterrupt
+from ipytorchseed.determinism.interrupts import HeldInterrupt, Interruptible
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -31,13 +31,13 @@ class Interrupts:
 
     Args:
         shell: The running shell.
-        stop: Ends the current look soon; called when an interrupt arrives.
+        stop: Called when an interrupt arrives, to end the current inspection soon.
     """
 
     def __init__(self, shell: InteractiveShell, stop: Callable[[], object]) -> None:
         self._shell = shell
         self._held = HeldInterrupt(stop)
-        self._cell: Door | None = None
+        self._cell: Interruptible | None = None
         self._raiser = _Raiser()
 
     def note(self) -> None:
@@ -45,17 +45,17 @@ class Interrupts:
         self._held.note()
 
     def forget(self) -> None:
-        """Drop what arrived: no cell is running that could raise it."""
+        """Drop an interrupt that arrived: no cell is running that could raise it."""
         self._held.arrived = False
 
     def held(
         self, callback: Callable[..., object], then: Callable[..., object] | None = None
     ) -> Callable[..., None]:
-        """Return a callback for an event.
+        """Wrap a callback of an event so that interrupts are held while it runs.
 
         Args:
-            callback: Called while interrupts are held.
-            then: Called after it, to pass on an interrupt that arrived.
+            callback: The callback.
+            then: Called afterwards with the same arguments, to pass on an interrupt that arrived.
         """
 
         @functools.wraps(callback)
@@ -65,7 +65,7 @@ class Interrupts:
                 return
             try:
                 self._hold()
-            except KeyboardInterrupt:  # it arrived before it could be held
+            except KeyboardInterrupt:  # it arrived before the hold
                 self.note()
                 self._hold()
             try:
@@ -73,7 +73,7 @@ class Interrupts:
                 if then is not None:
                     then(*args)
             finally:  # a user's tracer may raise in any frame
-                self._held.door = self._cell
+                self._held.allowed = self._cell
                 if self._cell is None:
                     self._release()
             if then is not None and self._held.arrived:  # it arrived just before the release
@@ -86,7 +86,7 @@ class Interrupts:
         if self._held.arrived:
             self.forget()
             self._raiser.armed = True
-            if self._raiser not in self._shell.ast_transformers:  # from an earlier one
+            if self._raiser not in self._shell.ast_transformers:  # after_cell removes it
                 self._shell.ast_transformers.append(self._raiser)
 
     def after_cell(self, result: ExecutionResult | None) -> None:
@@ -101,7 +101,7 @@ class Interrupts:
             self._shell.showtraceback((KeyboardInterrupt, error, None))
 
     def impatient(self, look: Callable[P, Result]) -> Callable[P, Result]:
-        """Return a look in which a second interrupt is raised, since it may take long."""
+        """Wrap an inspection, which may take long: a second interrupt ends it at once."""
 
         @functools.wraps(look)
         def called(*args: P.args, **kwargs: P.kwargs) -> Result:
@@ -110,26 +110,26 @@ class Interrupts:
                 return look(*args, **kwargs)
             finally:
                 self._held.patient = True
-                if collects:  # a look disables it, and an interrupt may skip the enabling
+                if collects:  # the inspection disables it, and an interrupt may skip the enabling
                     gc.enable()
 
         return called
 
     def hold_cell(self) -> None:
-        """Hold interrupts until the running cell ends, except in its own code.
+        """Hold interrupts until the running cell ends, except in the cell's own code.
 
-        So its settings are restored even if an interrupt arrives between its last line and our
-        callback.
+        The cell's settings are then restored even if an interrupt arrives between its last line
+        and our callback.
         """
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler and self._hold():
-            self._held.door = self._cell = Door(None, self._shell.user_global_ns)
+            self._held.allowed = self._cell = Interruptible(None, self._shell.user_global_ns)
 
     def leave_cell(self) -> None:
         """End what ``hold_cell`` began, at the end of the calling callback."""
         self._cell = None
 
     def _hold(self) -> bool:
-        self._held.door = None
+        self._held.allowed = None
         handler = signal.getsignal(signal.SIGINT)
         module = getattr(handler, "__module__", None)
         ours = handler is signal.default_int_handler or str(module).startswith("ipykernel.")

@@ -1,4 +1,1 @@
-"""The IPython side.
-
-Events, the input transformer, and magics that parse, call and render.
-"""
+"""The parts that run inside IPython: events, the input transformer and magics."""

@@ -1,4 +1,4 @@
-"""Answers typed questions from outside the kernel: agents, and ``check``.
+"""Answers typed questions that agents and ``check`` send to the kernel.
 
 A question is a ``user_expressions`` entry of an empty, silent request. So no cell runs, and the
 user's history does not change.
@@ -25,7 +25,7 @@ from ipytorchseed.why.explanation import Explanation
 
 
 def answer(text: str) -> JSON:
-    """Answer a question, as JSON values that IPython sends to the caller.
+    """Answer a question; IPython sends the returned JSON values to the caller.
 
     Args:
         text: The question as JSON, as ``questions.expression`` writes it.

@@ -1,4 +1,4 @@
-"""Identifies the running cell by what the front end sends."""
+"""Reads the running cell's id from the front end, and the ids in the file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SavedIds:
     """The cell ids in a notebook's file, which stay the same when it is opened again.
 
     Args:
-        path: The notebook, or a path that is not a notebook.
+        path: The notebook's path. If it does not end in ``.ipynb``, no ids are read.
     """
 
     def __init__(self, path: str) -> None:
@@ -45,7 +45,7 @@ class SavedIds:
         self._ids: frozenset[str] = frozenset()
 
     def around(self, ident: str) -> frozenset[str]:
-        """Return the file's ids if ``ident`` may become one of them, else none."""
+        """Return the file's ids if ``ident`` has the form of one, else an empty set."""
         if not _SAVED.fullmatch(ident) or self._path.suffix != ".ipynb":
             return frozenset()
         with suppress(OSError, UncheckableError):  # removed or half written: keep the last ids

@@ -31,7 +31,7 @@ from ipytorchseed.why.words import first_of
 _EVERY = 0.3
 
 
-# The metadata of what is displayed.
+# Metadata that marks a display as ours.
 _OURS = {MARK: {"what": "check"}}
 
 _NO_FILE = "The notebook's file is not known here: only this kernel was looked at."
@@ -42,7 +42,7 @@ class FreshRun:
 
     Args:
         state: The state of the extension.
-        view: What is shown; it receives the results.
+        view: The view to show; the results are stored in it.
         request: What to run.
     """
 
@@ -54,7 +54,7 @@ class FreshRun:
         self._shown = 0.0
 
     def begin(self) -> None:
-        """Show what is known, and start the run once this cell has ended."""
+        """Show the view, and start the run once this cell has ended."""
         self._view.fresh.progress = "A fresh kernel starts …"
         self._show()
         if self._state.make_button is not None:
@@ -108,7 +108,7 @@ class FreshRun:
         return self._process.stdout
 
     def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start it, and handle its output in this thread, between cells."""
+        """Start the run, and handle its output in the kernel's thread, between cells."""
         lines, guarded = self._start(), self._state.guard.call
 
         def read() -> None:
@@ -133,8 +133,8 @@ class FreshRun:
 
 @click.command()
 @click.argument("word", required=False, metavar="[stop]", type=click.Choice(["stop"]))
-@flag("--now", "Start no kernel: say what is known at once.")
-@flag("--yes", "Run it in the notebook's folder itself, whatever its cells write.")
+@flag("--now", "Only check this kernel; do not run the file in a fresh one.")
+@flag("--yes", "Run the file in the notebook's own folder, even if its cells write files.")
 @in_json()
 @click.pass_obj
 def line(
@@ -186,7 +186,7 @@ def line(
 
 
 def _read(path: Path) -> tuple[list[FileCell] | None, float, str]:
-    """Return the cells of the notebook's file and its save time, or the reason."""
+    """Return the file's cells and save time, and why it cannot be read, if so."""
     try:
         if path.suffix == ".ipynb" and path.is_file():
             return saved_cells(path), path.stat().st_mtime, ""
@@ -196,5 +196,5 @@ def _read(path: Path) -> tuple[list[FileCell] | None, float, str]:
 
 
 def _is_outside(name: Path, folder: Path) -> bool:
-    """Return whether a written file is neither in a folder nor temporary."""
+    """Return whether a file is outside a folder and is not a temporary file."""
     return not any(name.is_relative_to(each) for each in (folder, tempfile.gettempdir()))

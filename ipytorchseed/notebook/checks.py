@@ -1,4 +1,4 @@
-"""``--check``: begins on the first line of a cell, and ends after its run."""
+"""``%%deterministic --check``: runs a cell again when its own run has ended."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _AS_AFTER = "as after one run of the cell"
 _INPUT = ("input", "getpass.getpass")
 
 
-class _Under(Struct, eq=False):
-    """A running cell that is checked."""
+class _Begun(Struct, eq=False):
+    """A check that has begun, and what is needed to finish it."""
 
     check: Check
     outputs: OutputWatch
@@ -54,7 +54,7 @@ class _Under(Struct, eq=False):
 
 
 class Checks:
-    """The checks of a shell.
+    """Begins and finishes the checks of a shell.
 
     Args:
         state: The state of the extension in the shell.
@@ -62,25 +62,25 @@ class Checks:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._under: list[_Under] = []
+        self._begun: list[_Begun] = []
         state.after_record.append(self.finish)
 
     @property
     def under_way(self) -> bool:
         """Whether a running cell is being checked."""
-        return not all(under.ended for under in self._under)
+        return not all(begun.ended for begun in self._begun)
 
     def begin(self, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
         """Begin to check the running cell.
 
         Args:
             seed: The seed to apply first, or None.
-            runs: How often the cell runs.
+            runs: How many runs to compare, including the cell's own.
             isolate: Whether to restore every source afterwards.
-            as_json: Whether the result is printed as JSON.
+            as_json: Whether to print the result as JSON.
 
         Raises:
-            UsageError: It cannot be checked; no code of it has run yet.
+            UsageError: The cell cannot be checked; none of its code has run yet.
         """
         state, shell, run = self._state, self._state.shell, self._state.runs.current
         if run is None or run.info is None:
@@ -91,8 +91,8 @@ class Checks:
         effects = effects_of_cell(cell.source, lambda _: cell.text)
         if any(name in effects.calls for name in _INPUT):
             raise click.UsageError(
-                "the cell waits for input, which its further runs would not be given. Ask for it in"
-                " a cell above"
+                "the cell asks for input, which cannot be given again when the cell is repeated."
+                " Ask for it in a cell above"
             )
         hidden = frozenset(shell.user_ns_hidden)
         dependencies = find_reached(cell.source, lambda _: cell.text, shell.user_ns, hidden)
@@ -112,7 +112,7 @@ class Checks:
             progress=progress.tell,
         )
         pending = state.tracking.session.pending
-        under = _Under(
+        begun = _Begun(
             check=Check(repeated, runs),
             outputs=outputs,
             recorded=None if pending is None else pending.outputs,
@@ -121,38 +121,38 @@ class Checks:
             before=before,
             as_json=as_json,
         )
-        self._under.append(under)
-        run.on_end.append(under.end)
-        under.capture.start()
+        self._begun.append(begun)
+        run.on_end.append(begun.end)
+        begun.capture.start()
 
     def finish(self, result: ExecutionResult | None, record: Record | None) -> None:
         """Check the cells whose own runs have ended, and show the results.
 
         Args:
             result: The result of the run that ended.
-            record: Its record, if it has one.
+            record: The record of that run; None if it was not recorded.
         """
-        for under in [under for under in self._under if under.ended]:
-            self._under.remove(under)
+        for begun in [begun for begun in self._begun if begun.ended]:
+            self._begun.remove(begun)
             try:
-                self._finish(under, result, record)
+                self._finish(begun, result, record)
             finally:
-                if under.before is not None:
-                    restore(under.before)
+                if begun.before is not None:
+                    restore(begun.before)
 
-    def _finish(self, under: _Under, result: ExecutionResult | None, record: Record | None) -> None:
+    def _finish(self, begun: _Begun, result: ExecutionResult | None, record: Record | None) -> None:
         error = raised(result)
         if result is None or error is not None:
-            if not under.as_json:
+            if not begun.as_json:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
                 click.echo(f"Not checked: the cell ended with {name}. It ran once.")
             return
-        if under.recorded is not None and under.recorded.in_part:  # such as output of programs
-            under.outputs.passed_by()
-        shown = shown_by(under.outputs, result.result)
-        check, stays = under.check, list[str]()
+        if begun.recorded is not None and begun.recorded.in_part:  # such as output of programs
+            begun.outputs.passed_by()
+        shown = shown_by(begun.outputs, result.result)
+        check, stays = begun.check, list[str]()
         try:
-            with left_as_before(self._state, lambda: check.stays, stays), under.progress:
+            with left_as_before(self._state, lambda: check.stays, stays), begun.progress:
                 check.first(shown, [] if record is None else say_effects(record.outside))
                 checked = check.finish()
         except KeyboardInterrupt:
@@ -163,10 +163,10 @@ class Checks:
         session = self._state.tracking.session
         changed = None if record is None else why(session, record)
         view = CheckView(checked, changed, session.kernel)
-        if under.as_json:
+        if begun.as_json:
             click.echo(view.to_json())
         else:
-            under.progress.conclude(view)
+            begun.progress.conclude(view)
         self._state.note(_trace_of(checked))
 
 

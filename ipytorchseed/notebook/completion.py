@@ -1,4 +1,4 @@
-"""Tab completion of a magic's words and options, for the running IPython."""
+"""Adds Tab completion for the words and options of our magics."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class IPyTorchSeed(Configurable):
     ).tag(config=True)
     prove = Bool(
         default_value=True,
-        help="Let %why test causes of short cells: run them again on copies, with one restored.",
+        help="Let %why test causes: run short cells again on copies, with one cause restored.",
     ).tag(config=True)
     keep_inputs = Bool(
         default_value=True,

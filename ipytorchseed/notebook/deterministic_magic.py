@@ -33,12 +33,12 @@ from ipytorchseed.render.scope import Receipt, receipt_json
 
 _FOR_SESSION = {word: f"%deterministic {word}" for word in ("on", "off")}
 
-_warn = flag("--warn", "List operations without deterministic algorithm; do not stop the cell.")
+_warn = flag("--warn", "List operations without a deterministic algorithm; stop no cell.")
 _no_cudnn = flag("--no-cudnn", "Also switch cuDNN off.")
 
 
 class _Settings(Words):
-    """The words of ``%deterministic``; for a seed, the error names the right magic."""
+    """The subcommands of ``%deterministic``; a seed raises an error that helps."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -63,7 +63,7 @@ def line(ctx: click.Context, *, as_json: bool, everything: bool) -> Report | str
     Examples:
       %deterministic            what can still change results
       %deterministic --all      every setting, as text
-      %deterministic on --warn  for all later cells; stop none
+      %deterministic on --warn  for all later cells; only list alerts
       %deterministic off        put every setting back
       %%deterministic 42        for one cell: first line of the cell
     """  # noqa: D301 -- click's mark for text that keeps its lines
@@ -78,7 +78,7 @@ def line(ctx: click.Context, *, as_json: bool, everything: bool) -> Report | str
 @_no_cudnn
 @says
 def _on(state: State, *, warn: bool, no_cudnn: bool) -> str:
-    """Set what repeatability needs, for the rest of the session."""
+    """Set the flags that repeatability needs, for the rest of the session."""
     scopes = state.part(Scopes)
     if scopes.in_cell:
         message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
@@ -99,7 +99,7 @@ def _off(state: State) -> str:
     return "Every setting is as it was before %deterministic on."
 
 
-@click.command(cls=SeedCommand, add_help_option=False)  # the body would run without its scope
+@click.command(cls=SeedCommand, add_help_option=False)  # after --help, the body would run
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
 @flag("--isolate", "Also put every source back after the cell.")
@@ -198,11 +198,11 @@ def _run_text(state: State, scope: deterministic, body: str, *, as_json: bool) -
 
 
 def _show_receipt(state: State, run: Run | None, scope: deterministic, *, as_json: bool) -> None:
-    """Show the receipt of a run, unless it continues, as under ``%%timeit``."""
+    """Show the receipt of a run, unless the run continues, as under ``%%timeit``."""
     if as_json:
         click.echo(receipt_json(scope))
     elif not state.replaying and (run is None or run is not state.runs.current):
-        receipt = Receipt(scope)  # IPython would look for ten image formats
+        receipt = Receipt(scope)  # for an object, IPython would try ten image formats
         display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
 
 
@@ -221,7 +221,7 @@ def _check(  # noqa: PLR0913 -- as for ``cell``
     isolate: bool,
     as_json: bool,
 ) -> None:
-    """Begin a check, or run a body that code passed to the magic under one."""
+    """Begin a check of the running cell, or of a body that code passed to the magic."""
     words, body = typed
     if body is not None:
         text = f"%%deterministic {shlex.join(words)}\n{body}"

@@ -1,7 +1,8 @@
 """``%%seeds --engines``: runs a cell on the engines of an ipyparallel cluster.
 
-The names that the cell reads are sent once. They stay in the engines' namespaces during the study.
-Names that are not defined here are looked up there, where ``%%px`` may have defined them.
+The variables that the cell reads are sent once, and stay in the engines' namespaces during the
+study. For a name that this kernel does not define, each engine uses its own variable, which
+``%%px`` may have defined.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _CHOSEN = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS
 
 
 # --------------------------------------------------------------------------------------------------
-# Here
+# In this kernel
 
 
 def run_on_engines(
@@ -51,14 +52,14 @@ def run_on_engines(
         body: The cell's text.
         seeds: The seeds.
         outcomes: Filled in with the outcome of each seed.
-        tell: Called with where it runs, several times a second.
+        tell: Called with the number of engines as text, several times a second.
 
     Returns:
-        What to report about the engines.
+        Notes about the engines, to show to the user.
 
     Raises:
         LookupFailure: No cluster is connected, or the engines lack what the cell needs.
-        KeyboardInterrupt: The user interrupts it.
+        KeyboardInterrupt: The user interrupted the runs.
     """
     names, parallel = shell.user_ns, shell.magics_manager.registry.get("ParallelMagics")
     client = find_client([getattr(parallel, "view", None), *names.values()])
@@ -94,10 +95,12 @@ def _send(
     packed: Packed,
     *cell: object,
 ) -> tuple[list[int], list[Cores], list[int]]:
-    """Send a cell and what it reads; code goes first, as unpickling needs it.
+    """Send a cell, and the values that it reads, to all engines.
+
+    Functions and classes are sent first, because unpickling the other values needs them.
 
     Returns:
-        The engines that received it, with the cores and threads of each.
+        The engines that received the cell, with the cores and threads of each.
 
     Raises:
         LookupFailure: A value cannot be sent and is missing on the engines.
@@ -134,12 +137,12 @@ def _say_threads(cores: Sequence[Cores], threads: Sequence[int], own: object) ->
 
 
 class _Guest(ExitStack):
-    """A cell of another kernel.
+    """A cell that another kernel sent to this engine.
 
     ``close`` restores the engine's namespace and threads.
 
     Attributes:
-        body: The cell; set once all values that it reads have arrived.
+        body: The cell; set when all values that it reads have arrived.
     """
 
     body: Body
@@ -175,16 +178,16 @@ def take_code(
         key: The id of the study.
         imports: The imports, by the names that they are bound to.
         code: Functions and classes.
-        left: The names that could not be sent, with the reason; they must exist here.
+        left: The names that could not be sent, with the reason; this engine must define them.
         folder: The folder to import from, if it exists on this machine.
 
     Returns:
-        The machine, and its cores on which this engine may run.
+        The machine's name, and the cores that this engine may use.
 
     Raises:
         LookupFailure: A name in ``left`` is not defined here.
     """
-    forget(key)  # it is sent again if another engine died
+    forget(key)  # the cell is sent again if another engine died
     _guests[key] = guest = _Guest()
     for name, why in left.items():
         if name not in _shell().user_ns:
@@ -207,19 +210,21 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
     folder: str,
     sharing: Mapping[Cores, int],
 ) -> int:
-    """Receive the other values that a cell reads, and the cell.
+    """Receive the other values that a cell reads, and the cell itself.
 
     Args:
         key: The id of the study.
-        values: By name, in a list, so that they are sent as one and keep their shared parts.
+        values: The values by name, in a list with one item. In a list, they are sent in one piece,
+            so objects that the values share stay shared.
         body: The cell's text.
         flags: The flags to set before it runs.
         folder: The working folder, if it exists on this machine.
         sharing: How many engines share the same cores.
 
     Returns:
-        The number of torch's threads in each run, unless the cell sets it: the engine's number, but
-        at most its share of the cores if the user did not choose.
+        How many threads torch uses in each run, unless the cell changes it: as many as the engine
+        uses. If no environment variable sets that number, this engine's share of the cores is the
+        maximum.
     """
     import torch
 
@@ -230,7 +235,7 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
     cores = _cores()
     if not _CHOSEN & os.environ.keys():
         threads = max(1, min(threads, len(cores[1]) // sharing[cores]))
-        with suppress(ImportError):  # it is installed with scikit-learn; torch has its own threads
+        with suppress(ImportError):  # scikit-learn installs it; torch has its own threads
             from threadpoolctl import threadpool_limits
 
             guest.enter_context(threadpool_limits(threads, user_api="blas"))
@@ -239,7 +244,7 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
 
 
 def _cores() -> Cores:
-    """Return the machine's name, and its cores on which this process may run."""
+    """Return the machine's name, and the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return socket.gethostname(), (*sorted(os.sched_getaffinity(0)),)
     return socket.gethostname(), (*range(os.cpu_count() or 1),)
@@ -257,5 +262,5 @@ def run_there(key: str, seed: int) -> Outcome:
 
 
 def forget(key: str) -> None:
-    """Drop a study, and restore the names that it was sent with."""
+    """Drop a study, and restore the names that it replaced."""
     _guests.pop(key, _Guest()).close()

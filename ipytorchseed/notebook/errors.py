@@ -1,4 +1,4 @@
-"""Errors of ours, and the user's errors as one line, without running their code."""
+"""Reports our errors, and formats the user's without running the user's code."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _COLOURS = lazy_pattern(r"\x1b\[[0-9;]*m")
 
 
 def shown_traceback(shell: InteractiveShell) -> list[str]:
-    """Return the last traceback that a kernel showed; a terminal stores none."""
+    """Return the last traceback that the kernel showed; empty in a terminal."""
     shown: Any = getattr(shell, "_last_traceback", None)
     return shown if type(shown) is list else []
 
 
 def raised(result: ExecutionResult | None) -> BaseException | None:
-    """Return the error that ended a run, while it was parsed or in its code."""
+    """Return the error that ended a run: in parsing its cell, or in its code."""
     if result is None:
         return None
     error = result.error_before_exec
@@ -38,8 +38,8 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
     Args:
         error: The error.
-        shown: The traceback that IPython showed, which contains the result of the class's own
-            ``__str__``. Without it, such an error is reported by its class alone.
+        shown: The traceback that IPython showed. If the class defines ``__str__``, the message is
+            taken from here; if the traceback is empty, only the class is returned.
     """
     kind = type(error)
     name = str(type.__dict__["__name__"].__get__(kind))
@@ -47,7 +47,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
         return f"{name}: {str(error).partition(chr(10))[0]}"
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
     if issubclass(kind, SyntaxError) and given and type(given[0]) is str:
-        return f"{name}: {given[0]}"  # the place that follows is in the traceback
+        return f"{name}: {given[0]}"  # given[1] is the place, which the traceback shows
     said = ""
     for line in _COLOURS.sub("", "\n".join(shown[-1:])).splitlines():
         before, colon, rest = line.partition(": ")
@@ -68,7 +68,7 @@ def _tells_plainly(error: BaseException) -> bool:
 
 
 class Guard:
-    """Wraps callbacks: our errors never reach the user's cell; each is reported once.
+    """Wraps callbacks so that our errors are reported once and never stop a cell.
 
     Args:
         interrupted: Called when an interrupt ended a callback.
@@ -82,12 +82,12 @@ class Guard:
         self._interrupted = interrupted
 
     def __call__(self, callback: Callable[..., Result]) -> Callable[..., Result | None]:
-        """Return ``callback`` with its errors caught; it returns None if it failed."""
+        """Wrap ``callback`` so that its errors are caught; it then returns None."""
         guarded = partial(self.call, callback)
         return update_wrapper(guarded, callback)
 
     def call(self, callback: Callable[..., Result], *args: Any) -> Result | None:
-        """Call it and catch its errors; return None if it failed."""
+        """Call ``callback`` and catch its errors; return None if it failed."""
         try:
             return callback(*args)
         except KeyboardInterrupt:
@@ -103,4 +103,4 @@ class Guard:
                 f"ipytorchseed: something went wrong, and your cells go on ({said}).\n"
                 "This is shown once. %unload_ext ipytorchseed switches the extension off.\n"
             )
-        self.errors[said] = error.with_traceback(None)  # its frames hold the user's objects
+        self.errors[said] = error.with_traceback(None)  # frames keep the user's objects alive

@@ -21,7 +21,7 @@ from ipytorchseed.rng.seeds import listeners
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
 
-# Kind, name, the module whose attribute of that kind declares words and options, an example.
+# Kind, name, the module that defines the command (as ``line`` or ``cell``), and an example.
 MAGICS = (
     ("line", "seed", "ipytorchseed.notebook.seed_magic", "%seed 42"),
     ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
@@ -38,7 +38,7 @@ class Extension:
     """The additions to a shell: events, a transformer, magics and completions.
 
     Args:
-        state: The state that they share.
+        state: The state that the additions share.
     """
 
     def __init__(self, state: State) -> None:
@@ -56,7 +56,7 @@ class Extension:
     def attach(self) -> None:
         """Add events, transformers, magics and completions, and register how to undo each."""
         state, shell, undo = self.state, self.state.shell, self._undo.callback
-        state.runs.assume()  # a cell that loads us has already begun
+        state.runs.assume()  # the cell with %load_ext has already begun
         lists: tuple[tuple[object, str, object], ...] = (
             (shell, "configurables", state.options),
             (shell, "input_transformers_cleanup", deterministic_cells),
@@ -80,7 +80,7 @@ class Extension:
             state.tracking.get_ready()
 
     def detach(self) -> None:
-        """Remove all additions, and end what is still in force."""
+        """Remove all additions, and end the scopes and rules that are still active."""
         state = self.state
         state.runs.end_all()
         state.guard.call(state.stop_check)
@@ -93,7 +93,7 @@ class Extension:
 
         if AWAITED.cancel():
             ended.append("the wait to seed torch at its import")
-        if ended:  # a later load starts without them
+        if ended:  # a later load does not restore them
             import click
 
             click.echo(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")
@@ -149,7 +149,7 @@ class Extension:
             self._stay_last()
 
     def _stay_last(self) -> None:
-        """Run our ``pre_run_cell`` callback last: ``%autoreload`` reloads in its own."""
+        """Move our ``pre_run_cell`` callback to the end, after that of ``%autoreload``."""
         events, ours = self.state.shell.events, self._events["pre_run_cell"]
         callbacks = events.callbacks["pre_run_cell"]
         if ours in callbacks and callbacks[-1] is not ours:
@@ -183,7 +183,7 @@ class Extension:
 
 
 def _remove(holder: object, name: str, ours: object) -> None:
-    """Remove from a list attribute, which may have been rebound since."""
+    """Remove an item from a list attribute, which may have been rebound since."""
     getattr(holder, name).remove(ours)
 
 
@@ -204,12 +204,12 @@ def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
 def load(
     shell: InteractiveShell, opener: Opener | None = None, make_button: MakeButton | None = None
 ) -> None:
-    """Switch the extension on in a shell; do nothing if it is on.
+    """Load the extension into a shell, unless it is already loaded.
 
     Args:
         shell: The running shell.
-        opener: Makes the viewer when it is first asked for.
-        make_button: Makes buttons.
+        opener: Creates the live viewer on first use.
+        make_button: Creates buttons.
     """
     if shell not in _loaded:
         extension = Extension(State(shell, opener, make_button))
@@ -218,7 +218,7 @@ def load(
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Switch it off, and restore the shell."""
+    """Unload the extension, and restore the shell."""
     extension = _loaded.pop(shell, None)
     if extension is not None:
         extension.detach()

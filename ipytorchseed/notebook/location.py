@@ -28,7 +28,7 @@ class Cell(Struct, frozen=True):
         source: Its text.
         text: Its text as Python.
         file: The file name that it was compiled with.
-        lines: Finds its line on the stack.
+        lines: Finds the cell's line on the stack.
     """
 
     source: str
@@ -49,7 +49,7 @@ class Locator:
         self._runs = state.runs
 
     def cell(self, run: Run) -> Cell:
-        """Return the cell of a run, as it can be run again."""
+        """Return the cell of a run, ready to be run again."""
         shell: Any = self._shell
         info: Any = run.info
         source = str(info.raw_cell)
@@ -61,14 +61,14 @@ class Locator:
         return Cell(source, text, file, Lines(file, shell.user_ns, pick))
 
     def pick(self, stack: list[Place], text: str | None = None) -> Place | None:
-        """Choose the line of the cell: the innermost one in the cell's file.
+        """Return the frame on a stack that runs the cell, with its line in the cell.
 
-        Frames between it and the operation may run text without a file, which ``%%time`` took from
-        the cell, or ``%time`` from a line.
+        ``%%time`` runs the lines below it as code without a file; their numbers are shifted by the
+        lines above. ``%time`` runs the rest of its line in the same way; its own line is returned.
 
         Args:
             stack: Frames and their lines, innermost first.
-            text: The cell's text; None for that of the current run.
+            text: The cell's text; None for the text of the current run.
         """
         names = self._shell.user_ns
         users = [place for place in stack if place[0].f_globals is names]
@@ -87,7 +87,7 @@ class Locator:
         return users[files.index(cells[0])] if cells else next(iter(users), None)
 
     def _lines_above(self, text: str | None) -> int:
-        """Count the lines above the text that a magic such as ``%%time`` removes."""
+        """Count the lines of a cell above the text that ``%%time`` or the like runs."""
         run = self._runs.current
         info = run.info if run is not None else None
         if text is None:

@@ -39,7 +39,7 @@ _OFFERED = 50
 
 
 def find_run(session: Session, word: str) -> Run:
-    """Return the run that a word names, of this kernel or else of earlier ones.
+    """Return the run that a word names, in this kernel or else in an earlier one.
 
     Raises:
         LookupFailure: There is none; the message names the last runs.
@@ -70,7 +70,7 @@ def run_of(session: Session, word: str) -> Run:
 
 
 def run_named(session: Session, word: str) -> Run:
-    """Return the last run of the cell with an id, or the one that last set a variable.
+    """Return the last run of a cell, by its id, or the run that last set a variable.
 
     Raises:
         LookupFailure: There is none; the message suggests a name or names the last runs.
@@ -103,7 +103,7 @@ def own_run(session: Session, word: str) -> Run:
 
 
 def _whose(session: Session, history_key: str) -> str:
-    """Return the rank in a key of this notebook; empty for another notebook."""
+    """Return ``of rank 1`` or ``of no rank``; empty for a key of another notebook."""
     found = re.fullmatch(rf"{re.escape(session.notebook)}(?:, (rank \d+))?", history_key)
     return "" if found is None else f"of {found.group(1) or 'no rank'}"
 

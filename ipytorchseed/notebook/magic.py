@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 # comment, which is one word; ``#17`` is a run.
 _WORD = lazy_pattern(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
 
-# The same in a line that is being typed, whose last quote may be open.
+# A word in a line that is being typed; its last quotation mark may be open.
 _TYPED = lazy_pattern(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 
 _VARIABLE = lazy_pattern(r"\$[A-Za-z_$]|\{")
 
-# Frames from ``_words`` to the calling code, with ours and those of ``run_line_magic``.
+# The number of frames from ``_words`` to the calling code: ours and those of ``run_line_magic``.
 _CALLER = 4
 
 
@@ -45,7 +45,7 @@ def as_word(name: str) -> str:
         name: The name, for instance of something that is saved.
 
     Raises:
-        LookupFailure: It cannot be typed.
+        LookupFailure: The name cannot be typed in a magic's line.
     """
     name = name.strip()
     if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or escaped(name) != name:
@@ -57,7 +57,7 @@ def as_word(name: str) -> str:
 
 
 class Magic:
-    """What IPython calls for ``%name line`` or ``%%name line``.
+    """The object that IPython calls for ``%name line`` or ``%%name line``.
 
     Words, options, help and completion come from one click command. Its module is imported on
     first use.
@@ -67,7 +67,7 @@ class Magic:
         name: The name without percent signs.
         module: The module whose ``line`` or ``cell`` is the click command.
         example: A line that works, to show under an error.
-        state: What the command works on.
+        state: The extension's state, which the command receives.
     """
 
     def __init__(self, kind: str, name: str, module: str, example: str, state: State) -> None:
@@ -85,7 +85,7 @@ class Magic:
 
     @property
     def command(self) -> click.Command:
-        """The declaration of its words and options."""
+        """The click command, which declares words and options."""
         try:
             made: click.Command = getattr(import_module(self._module), self.kind)
         except Exception as error:  # noqa: BLE001 -- an import hook may raise anything
@@ -119,14 +119,15 @@ class Magic:
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
-        """Keep what the block shows out of the cell's recorded outputs.
+        """Exclude what the block shows from the cell's recorded outputs.
 
-        If a program runs the notebook, an error in such a line does not stop the run. If the cell
-        has other code, printed text is displayed instead: a print cannot be marked as ours.
+        If a program runs the notebook, a usage error is displayed and does not stop the run. If the
+        cell then also has other code, printed text is displayed, because only displays can be
+        marked as ours.
         """
         state = self._state
         with (
-            state.tracking.unheard() as source,
+            state.tracking.unrecorded() as source,
             marked(state.shell, self.name),
             ExitStack() as undo,
         ):
@@ -146,12 +147,12 @@ class Magic:
 
         try:
             words = self._words(line)
-            with command.make_context(self.sign, [*words]) as context:  # click empties it
+            with command.make_context(self.sign, [*words]) as context:  # click empties its list
                 context.obj = self._state
                 if self.kind == "cell":
                     context.params["typed"] = words, cell
                 made = command.invoke(context)
-            if self.kind == "cell":  # it is the cell's result
+            if self.kind == "cell":  # IPython shows it as the cell's result
                 return made
             if isinstance(made, str):
                 click.echo(made)

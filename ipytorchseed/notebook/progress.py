@@ -27,7 +27,7 @@ class Progress:
     Args:
         shell: The running shell.
         silent: Whether to show nothing.
-        what: The work, as a word.
+        what: The first word of the line: the kind of work.
     """
 
     def __init__(self, shell: InteractiveShell, *, silent: bool, what: str = "Checking") -> None:

@@ -36,7 +36,7 @@ from ipytorchseed.why.experiments import UNTESTED, count_most
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import THE_CELL, with_findings
 
-# Seconds that the cells took together, from which on progress is shown.
+# Progress is shown if the cells take longer than this together, in seconds.
 _LONG = 0.5
 
 # The most pairs of earlier runs that are tested for one answer.
@@ -54,20 +54,20 @@ def prove_causes(
     Args:
         state: The state of the extension in the shell.
         said: The explanation. If it names no cause, the test is whether the cell repeats.
-        asked: Whether the user asked, so that it may take long. Otherwise the policy decides,
-            and the explanation gives the reason if it refuses.
+        asked: Whether the user asked for a proof, which may then take long. If not, the
+            experiments run only if the policy allows it; else the explanation says why not.
         yes: Whether to also run cells that write files, start programs or open connections.
         silent: Whether to show no progress.
 
     Raises:
-        ReplayError: A cell would act outside the kernel, or the user who asked interrupted it.
-            Everything is as before.
+        ReplayError: A cell would act outside the kernel, or the user interrupted a proof that they
+            asked for. Everything is as before.
     """
     return _Proof(state, said, asked=asked, silent=silent).prove(yes=yes)
 
 
 def prove_makers(state: State, said: Explanation) -> bool:
-    """Test the causes of changed inputs in the short cells that created them.
+    """Test why the cell's inputs changed, by running the short cells that made them.
 
     Args:
         state: The state of the extension in the shell.
@@ -117,14 +117,14 @@ class _Proof(Struct, eq=False):
             if self.asked:
                 raise
             objection = str(error)
-        return self._tell(_all_open(said, objection, experiments))
+        return self._tell(_all_untested(said, objection, experiments))
 
     @property
     def _runs(self) -> list[Run]:
         return [run for run in (self.said.run, self.said.against) if run is not None]
 
     def _plan(self, said: Explanation) -> Experiments | None:
-        """Plan the experiments without running; return None if there are none."""
+        """Plan the experiments without running them; return None if there are none."""
         against, shell, session = said.against, self.state.shell, self.state.tracking.session
         comparable = against is not None and said.changed and said.run.cell == against.cell
         if against is None or not comparable or (said.unknown and not said.suspects):
@@ -146,11 +146,11 @@ class _Proof(Struct, eq=False):
         """Run the experiments; return the explanation with the findings.
 
         Args:
-            tested: The explanation with only the first suspects, those that there is time to test.
-            experiments: The experiments for these.
+            tested: The explanation, with only the suspects that there is time to test.
+            experiments: The experiments for these suspects.
 
         Raises:
-            ReplayError: It was interrupted; the message says what was restored.
+            ReplayError: The experiments were interrupted; the message says what was restored.
         """
         keep, moved = False, list[str]()
         limit = TimeLimit(None if self.asked else DEADLINE)
@@ -163,7 +163,7 @@ class _Proof(Struct, eq=False):
                 try:
                     found = self._search(tested, experiments)
                 except (IPyTorchSeedError, OSError) as error:
-                    found = _all_open(tested, str(error), experiments)
+                    found = _all_untested(tested, str(error), experiments)
                 else:
                     keep = True
         except KeyboardInterrupt:
@@ -191,7 +191,8 @@ class _Proof(Struct, eq=False):
         """Run the experiments; return the finding for each cause, by its index.
 
         Raises:
-            IPyTorchSeedError: They cannot run, for example because a value cannot be copied.
+            IPyTorchSeedError: The experiments cannot run, for example because a value cannot be
+                copied.
             OSError: The working folder of one of the runs no longer exists.
         """
         until = math.inf if self.asked else time.monotonic() + DEADLINE
@@ -213,7 +214,10 @@ class _Proof(Struct, eq=False):
         return _not_restored(experiments) | found
 
     def _run(self, record: Run, begin: Callable[[], None]) -> Run:
-        """Run the cell of a record; return the run, with other changed variables."""
+        """Run the cell of a record again; return the new run.
+
+        Variables in ``said.changed`` that the cell neither reads nor sets are added to it.
+        """
         run = rerun(self.state, record, None, begin, quiet=True)
         if run is None:
             return record
@@ -232,8 +236,8 @@ def _not_restored(experiments: Experiments) -> dict[int, Finding]:
     return {place: Finding(how=f"{UNTESTED}: {how}") for place, how in stays}
 
 
-def _all_open(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
-    """Mark all causes as untested for one reason, unless they have their own."""
+def _all_untested(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
+    """Mark each cause as untested, for its own reason or else for a common one."""
     untested = Finding(how=f"{UNTESTED}: {how}")
     places = range(len(said.suspects) or 1)
     return dict.fromkeys(places, untested) | _not_restored(experiments)

@@ -27,9 +27,9 @@ def look_at_ranks(
     """Return the table of all ranks.
 
     Args:
-        folder: Where ranks wrote. Empty for the connected engines, or else the folder where ranks
-            write by default.
-        expect: What the sources should be, by name.
+        folder: The folder with the files of the ranks. Empty for the connected engines or, if there
+            are none, for the default folder.
+        expect: ``same`` or ``distinct`` for each source that has an expectation.
         namespace: The user's namespace, which may hold a client of ipyparallel.
 
     Raises:

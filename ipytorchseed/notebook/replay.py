@@ -32,15 +32,15 @@ from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan, Step, make_plan
 
-# The values of last results by name, in each of IPython's places.
+# The values of ``_``, ``__`` and ``___``, in each place where IPython stores them.
 _Results = list[dict[str, object]]
 
 _RESTORED = "names, sources and settings are"
 
-# Seconds that the cells took together, from which on each is announced.
+# Each cell is announced if all cells take longer than this together, in seconds.
 _LONG = 1.5
 
-# Names of the last results. IPython rebinds them unless the user has.
+# Names of the last results. IPython rebinds them unless the user has bound them.
 _RESULTS = ("_", "__", "___")
 
 # Characters of a cell's label in the progress line.
@@ -68,14 +68,14 @@ class Replays:
         return make_plan(target, LiveKernel(state.tracking.session, target, state.shell.user_ns))
 
     def play(self, plan: Plan) -> tuple[Run, tuple[str, ...]]:
-        """Run the cells of a plan, each from the states in which its run began.
+        """Run the cells of a plan, each from the random states of its recorded run.
 
         Args:
             plan: A plan with at least one step.
 
         Returns:
-            The new run of the target's cell, and what an undo does not restore: objects that could
-            not be copied, and written files.
+            The new run of the target's cell, and what an undo will not restore: objects that could
+            not be copied, and files that cells wrote.
 
         Raises:
             ReplayError: A cell failed or was interrupted. The message names what could not be
@@ -116,8 +116,8 @@ class Replays:
         """Restore names, sources, generators and settings from before the replay.
 
         Returns:
-            The replayed run, the restored names, what could not be restored, and what an undo never
-            restores, as in ``play``.
+            The replayed run in words, the names that were restored, what could not be restored, and
+            what an undo never restores (see ``play``).
 
         Raises:
             LookupFailure: There is no replay to undo.
@@ -145,7 +145,7 @@ class Replays:
             self._state.guard.call(self._state.viewer.ran, run)
 
     def _last_results(self) -> _Results:
-        """Return the last results; IPython keeps each in three places."""
+        """Return the last results; IPython stores each in three places."""
         return [
             {name: names[name] for name in _RESULTS if name in names}
             for names in self._result_places()
@@ -198,11 +198,12 @@ def _identities(names: dict[str, object]) -> dict[str, int]:
 def line(state: State, run: str | None, *, dry: bool, undo: bool, yes: bool) -> View | str:
     """Bring the result of In[N] back, and check it bit for bit.
 
-    If an input of In[N] has changed, the cells that created it run again first. Then its own cell
-    runs. Each has its earlier text, sources, generators and flags. Says whether the result is
-    In[N]'s again, or what still differs and why. Values are changed in copies: --undo brings names,
-    sources and settings back. Without N, the earlier run of the last %why; #17 is
-    the ledger's number 17, as %rng lists runs of earlier kernels.
+    If an input of In[N] has changed, the cells that created it run again first. Then the cell of
+    In[N] runs. Each cell runs with its earlier text, random states and settings. The answer says
+    whether the result is In[N]'s again, or what still differs and why. Cells change copies of your
+    variables, so --undo brings names, random states and settings back. Without N, the earlier run
+    that the last %why named is replayed. #17 is run 17 of the ledger: %rng shows these numbers for
+    runs of earlier kernels.
 
     \b
     Examples:

@@ -49,14 +49,14 @@ def run_cell(shell: Any, source: str, file: str = "") -> ExecutionResult:  # noq
         file: The file name to compile it with; empty for the shell's choice.
 
     Raises:
-        KeyboardInterrupt: The user interrupts it between its lines and the caller's.
+        KeyboardInterrupt: The user interrupted outside the cell's own code.
     """
     names, cache, files = shell.user_global_ns, shell.compile.cache, iter([file])
     with restored_shell(shell), _quiet_as(shell, source), Replacements() as replaced:
         for name in _SHOW_ERRORS:
             replaced.put(shell, name, lambda *_, **__: None)
         shell.loop_runner = partial(run_coroutine, names=names)  # not the running loop
-        # Cells that run inside it get other names.
+        # The first name is for this cell; cells that run inside it get names from IPython.
         replaced.put(
             shell.compile, "cache", lambda *code, **by: next(files, "") or cache(*code, **by)
         )
@@ -77,12 +77,12 @@ def run_unseen(
     Args:
         shell: The running shell.
         source: The cell's text.
-        file: The file name that its own run was compiled with; empty if it had none.
-        like: Outputs with the settings to record by.
+        file: The file name that the cell's first run was compiled with; empty if it had none.
+        like: Outputs of that run; the new outputs get the same settings.
         around: A context manager entered around the run.
 
     Raises:
-        KeyboardInterrupt: The user interrupts it.
+        KeyboardInterrupt: The user interrupted the run.
     """
     outputs, result = like.fresh(), ExecutionResult(None)
     with silenced(shell, outputs):
@@ -97,7 +97,7 @@ def run_unseen(
     if isinstance(error, KeyboardInterrupt):
         raise error
     if error is not None:
-        error = error.with_traceback(None)  # its frames hold the copies
+        error = error.with_traceback(None)  # frames keep the copies alive
     return shown_by(outputs, result.result, error)
 
 
@@ -137,7 +137,7 @@ def silenced(running: InteractiveShell, outputs: OutputWatch) -> Iterator[None]:
         Replacements() as replaced,
     ):  # fmt: skip
         for stream, instead in zip((sys.stdout, sys.stderr), ours, strict=True):
-            with suppress(AttributeError):  # loggers hold it; some have no settable attributes
+            with suppress(AttributeError):  # loggers hold the stream, and some streams refuse
                 replaced.put(stream, "write", _diverted(stream, instead))
         sys.stdout, sys.stderr = ours
         sys.displayhook = show
@@ -157,7 +157,7 @@ _MISSING = object()
 
 
 def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- with private parts
-    """List what a rerun may replace: holder, name and current value."""
+    """List the attributes that a rerun may replace: holder, name and current value."""
     places = (
         *((sys, name) for name in ("stdout", "stderr", "displayhook", "excepthook")),
         (builtins, "input"),
@@ -173,7 +173,7 @@ def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- wi
 
 
 def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
-    """List what differs from the result of ``shell_parts``."""
+    """List the attributes that no longer have the values in ``before``."""
     return [
         f"{getattr(holder, '__name__', 'shell')}.{name}"
         for holder, name, value in before
@@ -183,7 +183,7 @@ def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
 
 @contextmanager
 def restored_shell(shell: object) -> Iterator[None]:
-    """Restore what the block replaces in the shell and its displays."""
+    """Restore the attributes that the block replaces (see ``shell_parts``)."""
     before = shell_parts(shell)
     try:
         yield
@@ -204,15 +204,16 @@ def left_as_before(
     Args:
         state: The state of the extension in the shell.
         leave: Restores what the cells changed; returns what could not be restored.
-        stays: Filled in with that, and with parts of the shell that could not be restored.
-        command: What the user typed, if the cells' new runs are recorded. If not, the extension is
-            inactive in the block.
+        stays: Extended with the result of ``leave``, and with attributes of the shell that could
+            not be restored.
+        command: The command that the user typed, if the cells' new runs are recorded. If they are
+            not, "": the extension is then inactive in the block.
 
     Yields:
-        The stack of undo calls; ``pop_all`` keeps everything as the cells left it.
+        The stack of undo calls; after ``pop_all``, nothing is restored.
 
     Raises:
-        ReplayError: Cells are being rerun and recorded already.
+        ReplayError: ``command`` is in a cell that is itself being run again and recorded.
     """
     if command and state.replaying:
         raise ReplayError(f"this cell is being run again: remove {command} from the cell")
@@ -224,7 +225,7 @@ def left_as_before(
             state.replaying |= bool(command)
             state.rerunning |= not command
             with ExitStack() as undo:
-                undo.callback(visited.__setitem__, slice(None), [*visited])  # where `%cd` was
+                undo.callback(visited.__setitem__, slice(None), [*visited])  # for `%cd -`
                 undo.callback(vars(seeding).update, dict(vars(seeding)))
                 undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))
                 undo.enter_context(restored_shell(shell))
@@ -240,16 +241,16 @@ def rerun(
 
     Args:
         state: The state of the extension in the shell.
-        again: The run whose cell it is.
+        again: The recorded run.
         number: The number in ``In[...]`` of the new run, or None.
         begin: Called before the cell.
-        quiet: Whether to hide what it shows.
+        quiet: Whether to hide the cell's outputs.
 
     Returns:
         The new run; None if it was not recorded.
 
     Raises:
-        KeyboardInterrupt: The user interrupts it.
+        KeyboardInterrupt: The user interrupted the run.
     """
     execute = partial(run_cell, state.shell, again.source)
     silence = partial(silenced, state.shell) if quiet else None
@@ -262,11 +263,11 @@ def rerun(
 def rerun_successfully(
     state: State, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
 ) -> Run:
-    """Run a cell again as ``rerun`` does.
+    """Call ``rerun``, and raise an error if the cell fails.
 
     Raises:
-        RerunError: It failed, or was not recorded.
-        KeyboardInterrupt: The user interrupts it.
+        RerunError: The cell failed, or its run was not recorded.
+        KeyboardInterrupt: The user interrupted the run.
     """
     run = rerun(state, again, number, begin, quiet=quiet)
     if run is None or run.status != "ok":
@@ -280,7 +281,7 @@ def rerun_successfully(
 def _quiet_as(shell: InteractiveShell, source: str) -> Iterator[None]:
     """Let the cell's own semicolon decide whether its value is shown.
 
-    IPython looks at the last typed cell, which is the one that asks for this run.
+    IPython looks for the semicolon in the last typed cell, which is the one that started this run.
     """
     typed: list[str] = getattr(shell.history_manager, "input_hist_parsed", [])
     own, typed[-1:] = typed[-1:], [source]
@@ -304,7 +305,7 @@ class _Stream(io.StringIO):
         self._written = written
 
     def write(self, text: str) -> int:
-        size = super().write(text)  # raises for what is no text, as click relies on
+        size = super().write(text)  # raises if it is not text; click relies on that
         self.seek(0)
         self.truncate()
         self._written(text)

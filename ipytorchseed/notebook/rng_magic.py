@@ -71,8 +71,8 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
 class Inspection:
     """What ``%rng`` shows: a static copy, then the live widget.
 
-    They are two displays: for two forms in one display, front ends choose the widget and have no
-    fallback.
+    These are two displays. From one display with both forms, a front end would choose the widget
+    and have no fallback.
 
     Args:
         state: The state of the extension in the shell.

@@ -19,7 +19,7 @@ class Run:
     """A run that has not ended.
 
     Args:
-        assumed: Whether its beginning was not seen.
+        assumed: Whether the run may have begun before the extension was loaded.
 
     Attributes:
         info: IPython's description of it; None while unknown, and for silent runs.
@@ -70,11 +70,11 @@ class Runs(threading.local):
         return any(run.info is not None for run in self._stack)
 
     def assume(self) -> None:
-        """Record that a cell may be running whose beginning was not seen."""
+        """Record that a cell may be running that began before the extension was loaded."""
         self._stack.append(Run(assumed=True))
 
     def pre_execute(self) -> Run:
-        """Record that something begins: a cell, a silent one, or a callback."""
+        """Record that something begins: a cell, a silent request or a callback."""
         self._stack.append(Run())
         return self._stack[-1]
 
@@ -84,22 +84,22 @@ class Runs(threading.local):
             self._stack.append(Run())
         self._stack[-1].info = info
         if len(self._stack) > 1 and self._stack[0].assumed and info.store_history:
-            self._stack.pop(0).end()  # the next cell has begun, so there was none
+            self._stack.pop(0).end()  # a new cell begins, so the assumed one is over
 
     def post_execute(self) -> None:
-        """End a silent run or a callback; a cell's end is reported by ``post_run_cell``."""
+        """End a silent run or a callback; cells end in ``post_run_cell``."""
         if self._stack and self._stack[-1].info is None:
             self._end(self._stack[-1])
 
     def post_run_cell(self, result: ExecutionResult | None) -> None:
-        """End the run that this result belongs to, and those left open inside it."""
+        """End the run that this result belongs to, and runs left open inside it."""
         for run in reversed(self._stack):
             if run.info is not None and _belongs(result, run.info):
                 self._end(run)
                 return
 
     def end(self, run: Run | None) -> None:
-        """End a run that was begun by ``pre_execute``, and those left open inside it."""
+        """End a run that ``pre_execute`` began, and runs left open inside it."""
         if run in self._stack:
             self._end(run)
 

@@ -57,7 +57,7 @@ class Scopes:
             scope: The scope to begin.
             after: Called with the scope once everything is restored.
         """
-        runs = self._state.runs  # if the front end reports none: end at its next event
+        runs = self._state.runs  # if no run is reported, the scope ends at the next event
         run = runs.current or runs.pre_execute()
         for cell, end in [*self._ends]:
             if cell is run:
@@ -91,15 +91,15 @@ class Scopes:
             scope.end()
         finally:
             self._watch_errors()
-        self._hear(scope.alerts)
+        self._report_alerts(scope.alerts)
         return True
 
     def _after_cell(self) -> None:
         """Pass on the alerts of a cell under ``%deterministic on --warn``."""
         if self.session is not None:
-            self._hear(self.session.take_alerts())
+            self._report_alerts(self.session.take_alerts())
 
-    def _hear(self, alerts: list[Alert]) -> None:
+    def _report_alerts(self, alerts: list[Alert]) -> None:
         """Show torch's alerts, and store them for the record of the current run."""
         if alerts:
             display(AlertTable(alerts, self._state.tracking.find_unseeded()))
@@ -120,7 +120,7 @@ class Scopes:
                 if not self._ends:
                     self._state.interrupts.leave_cell()
                 self._watch_errors()
-            self._hear(scope.alerts)
+            self._report_alerts(scope.alerts)
             if after is not None:
                 after(scope)
 
@@ -141,9 +141,10 @@ class Scopes:
             self._replaced.put(self._state.shell, "showtraceback", showtraceback)
 
     def _watch_backward(self, scope: deterministic, run: Run) -> None:
-        """Record operations, so that alerts of backward passes name their forward lines.
+        """Record operations, so that an alert in a backward pass names the forward line.
 
-        This takes time, so it is done only if alerts are listed, or if one stopped the cell before.
+        Recording takes time. It is done with ``--warn``, or if an alert stopped the same cell
+        before.
         """
         text = "" if run.info is None else str(run.info.raw_cell)
         if text and (scope.warn or text in self._stopped):
@@ -164,7 +165,7 @@ class Scopes:
             return
         if note is not None and "in the backward pass" in note:
             self._stopped.add(str(run.info.raw_cell))
-            error.add_note("run the cell again: its backward pass is then followed to the line")
+            error.add_note("run the cell again to see the line that this backward pass belongs to")
 
 
 def _operation(alert: Alert) -> Operation:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # The most seeds in the log.
 _SHOWN = 50
 
-NOW = ""  # the command of a seed without a word before it
+NOW = ""  # the name of the command for ``%seed 42``, which has no word before the seed
 
 
 class SeedValue(Seed):
@@ -61,9 +61,9 @@ class SeedValue(Seed):
 
 
 class _SeedWords(Words):
-    """The words of ``%seed``, with options before or after.
+    """The subcommands of ``%seed``, with options before or after.
 
-    If the first word is not one of them, it is a seed.
+    If the first word is not a subcommand, it is a seed.
     """
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -110,7 +110,7 @@ def line(ctx: click.Context) -> SeedStatus | None:
       %seed 42               seed python, numpy and torch now
       %seed 42 --generators  and the generators that you created
       %seed 42 --by-rank     each rank of a training run with its own
-      %seed 42 -q            without a word
+      %seed 42 -q            print nothing
       %seed each 42          each later cell, until %seed off
       %seed rewind 5         go back to where In[5] began
       %seed save start       keep where every source stands
@@ -240,13 +240,13 @@ def _restore(state: State, words: tuple[str, ...]) -> str:
 
 @line.command("rewind")
 @click.argument("run", metavar="N", shell_complete=recent_runs)
-@flag("--after", "To their states when In[N] ended.")
+@flag("--after", "Put back the states in which In[N] ended.")
 @says
 def _rewind(state: State, run: str, *, after: bool) -> str:
     """Put every source back where it stood when In[N] began.
 
-    N is the number in In[N], of this kernel or else of the last one that had it; #17 is the
-    ledger's number 17, as %rng and %seed log list runs of earlier kernels.
+    N is the number in In[N], in this kernel or else in the last kernel that ran an In[N]. #17 is
+    run 17 of the ledger: %rng and %seed log show these numbers for runs of earlier kernels.
     """
     session = state.tracking.session
     found = find_run(session, run)

@@ -73,8 +73,8 @@ class Seeding:
         """Return the seed that the rule gives a cell, if there is a rule.
 
         Args:
-            ident: The front end's id, which distinguishes cells with equal text, in the order of
-                their first run; None if there is none.
+            ident: The front end's id of the cell, or None. Cells with equal text but different ids
+                get different seeds, by the order of their first runs.
             source: The cell's text.
         """
         if self.each is None or self.each.same:

@@ -31,7 +31,7 @@ from ipytorchseed.why.words import say_effects, sentence
 
 _FORMAT = Format("study", LookupFailure, "run it again with --keep", size=1 << 28)
 
-# Longer numbers of seeds are not parsed.
+# A number of seeds with this many digits or more is not parsed.
 _DIGITS = 10
 
 
@@ -43,7 +43,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
 
 @click.command(add_help_option=False)  # as in %%deterministic: the body would not run
 @click.argument("number", metavar="N")
-@click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="The first.")
+@click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="First seed.")
 @option("--keep", "NAME", "Keep the study under NAME.")
 @option(
     "--versus",
@@ -94,7 +94,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
             session.ledger.save(_place(session), keep, {"study": encode(record)})
         if against is not None:
             compared = Versus(against, record, f"{versus}")
-    except (LedgerError, LookupFailure) as error:  # known only now; the study must not be lost
+    except (LedgerError, LookupFailure) as error:  # the runs are done: keep the study
         record = msgspec.structs.replace(record, notes=(*record.notes, f"{error}."))
     study = Study(record, compared)
     failed = all(each.error is not None for each in outcomes)
@@ -130,7 +130,7 @@ def _run(
 
     Raises:
         LookupFailure: No cluster is connected, or its engines lack what the cell needs.
-        ReplayError: A value cannot be copied, or the user interrupted it.
+        ReplayError: A value cannot be copied, or the user interrupted the runs.
     """
     outcomes, notes, moved = dict[int, Outcome](), list[str](), list[str]()
     shell, stays = state.shell, list[str]()

@@ -38,11 +38,11 @@ class Viewer(Protocol):
         """Show that the extension was unloaded."""
 
 
-# Makes the live viewer. The package passes it in, since it is in a higher layer.
+# Creates the live viewer. The package passes it in, because this folder does not import widgets.
 Opener = Callable[["State"], Viewer]
 
 
-# Makes a button that calls a function when pressed; passed in likewise.
+# Creates a button that calls a function when pressed; also passed in.
 MakeButton = Callable[[str, Callable[[], object]], Any]
 
 
@@ -51,8 +51,8 @@ class State:
 
     Args:
         shell: The running shell.
-        opener: Makes the viewer on first use; None if there is none.
-        make_button: Makes buttons; None if there are none.
+        opener: Creates the viewer on first use; None if there is no viewer.
+        make_button: Creates buttons; None if there are no buttons.
 
     Attributes:
         environ: The environment at load.
@@ -71,8 +71,8 @@ class State:
         replaying: Whether cells are run again and recorded.
         asked: The earlier run of the last ``%why``, which ``%replay`` without a number uses.
         before_record: Called after each cell, before its run is recorded.
-        after_record: Called after that, with the cell's result and its record, if it has one.
-        at_unload: Called at unload; each returns what it ended, or "".
+        after_record: Called after each cell, with its result and the record of its run, or None.
+        at_unload: Called at unload. Each returns the words for what it ended, or "".
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class State:
         self._observed: list[Trace] = []
 
     def part(self, kind: Callable[[State], Part]) -> Part:
-        """Return the shell's only object of a class; made on first use."""
+        """Return the shell's object of a class, created on first use."""
         if kind not in self._parts:
             self._parts[kind] = kind(self)
         made: Part = self._parts[kind]
@@ -135,7 +135,7 @@ class State:
 
     @property
     def has_front_end(self) -> bool:
-        """Whether a front end runs the cells that can answer ``input``."""
+        """Whether the cells come from a front end that can answer ``input``."""
         return self._allows_input is True
 
     @property
@@ -185,10 +185,10 @@ class State:
             self.tracking.note_seed(seed, how)
 
     def call_magic(self, line: str) -> tuple[bool, str]:
-        """Run a line with one of our magics between two cells, recorded without a number.
+        """Run one of our magics between two cells; its run is recorded without a number.
 
         Returns:
-            Whether it succeeded, and its last display, its printed text or its error.
+            Whether it succeeded, and its last display, or else its printed text or its error.
         """
         from IPython.utils.capture import capture_output
 

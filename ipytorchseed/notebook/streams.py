@@ -16,10 +16,10 @@ from ipytorchseed.reads.own_lines import MARK
 if TYPE_CHECKING:
     from ipytorchseed.session.outputs import OutputWatch
 
-# Methods that write around ``Out[...]`` in a terminal; the result is recorded as a result.
+# Methods that write ``Out[...]`` in a terminal; the result itself is recorded separately.
 _HOOKS = ("write_output_prompt", "finish_displayhook")
 
-# The method that writes a traceback; the error is recorded as an error.
+# The method that writes a traceback; the error itself is recorded separately.
 _TRACEBACK = "_showtraceback"
 
 
@@ -64,11 +64,11 @@ class OutputCapture:
             captured = self._round is mine and (thread := get_ident()) != self._showing
             if captured and args and isinstance(args[0], str):
                 piped = thread == watcher  # ipykernel forwards programs and native code
-                self._note("piped" if piped else "printed", str.__str__(args[0]))  # no user's code
+                self._note("piped" if piped else "printed", str.__str__(args[0]))  # no user code
             return write(*args, **kwargs)
 
         def noting(show: Callable[..., Any], what: str, *first: str) -> Callable[..., Any]:
-            """Wrap ``show`` to record that it was called, with its first argument if named."""
+            """Wrap ``show`` to record each call, with its first argument if ``first`` is set."""
 
             def noted(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 -- as the original
                 __tracebackhide__ = True
@@ -95,13 +95,13 @@ class OutputCapture:
                 self._replaced.put(holder, name, ours)
 
     def _note(self, how: str, *told: Any) -> None:
-        """Call a method of the outputs; what the cell shows is shown even if that fails."""
+        """Call a method of the outputs; the cell's output appears even if it fails."""
         __tracebackhide__ = True
         try:
             outputs = self._find()
             if outputs is not None:
                 getattr(outputs, how)(*told)
-        except KeyboardInterrupt as interrupt:  # it is the cell's: hide our frames
+        except KeyboardInterrupt as interrupt:  # the cell raises it: hide our frames
             raise interrupt.with_traceback(None) from None
         except Exception:  # noqa: BLE001 -- an error of ours
             self._round = object()
@@ -129,12 +129,12 @@ class OutputCapture:
 def marked(shell: InteractiveShell, what: str) -> Iterator[None]:
     """Mark what is displayed in the block as ours, so that checks ignore it.
 
-    Only kernels send displays that a notebook's file keeps. Their publisher takes hooks, which stay
-    apart from the methods that captures wrap.
+    Outside a kernel, nothing is marked: no notebook stores the displays. A kernel's publisher
+    accepts hooks, so no method is wrapped that captures wrap, too.
 
     Args:
         shell: The running shell.
-        what: The magic that displays it.
+        what: The name of the magic that displays something.
     """
     publisher: Any = shell.display_pub
 

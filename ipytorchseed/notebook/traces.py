@@ -18,7 +18,7 @@ from ipytorchseed.why.words import many
 
 
 def follow(state: State, run: Run) -> Recorder:
-    """Track which lines operations come from until a run ends, without storing it."""
+    """Track the lines of operations until a run ends; store nothing."""
     recorder = Recorder(state.part(Locator).cell(run).lines, state.shell.user_ns)
     recorder.__enter__()
     run.on_end.append(lambda: recorder.__exit__(None, None, None))

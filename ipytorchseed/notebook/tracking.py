@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
 
-    # Redirects what a cell shows to its outputs.
+    # Records what a cell shows in its outputs, instead of showing it.
     Silence = Callable[[OutputWatch], AbstractContextManager[None]]
 
 
@@ -41,14 +41,14 @@ _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 # Seconds to look at values in experiments: no limit.
 _UNLIMITED = 1e9
 
-# Seconds without a cell until the ledger is maintained.
+# Seconds between the last cell and the maintenance of the ledger.
 _QUIET = 0.25
 
-# Seconds after loading until what the first cell needs is prepared.
+# Seconds between loading the extension and preparing for the first cell.
 _IDLE = 0.1
 
 
-# The cell identities of each shell: loading again does not make it a new kernel.
+# The cell identities of each shell. They survive when the extension is loaded again.
 _known: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
 
 
@@ -77,13 +77,13 @@ class Tracking:
         self._soon: asyncio.TimerHandle | None = None
         self._forget: Callable[[], object] = lambda: None
         self._ready: dict[str, Ledger] = {}  # opened ahead, by folder
-        self._unheard: Pending | None = None
+        self._unrecorded: Pending | None = None
         self.capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
 
     @property
     def session(self) -> Session:
-        """The session, opened on first use with its ledger."""
+        """The session; the first use opens it and its ledger."""
         if self._session is None:
             from ipytorchseed.session.session import Session
 
@@ -105,12 +105,12 @@ class Tracking:
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; if that fails, report it and keep runs in memory."""
         ledger = self._ready.pop(folder, None) or _open(folder)
-        self._close_ready()  # of another folder
+        self._close_ready()  # ledgers of other folders
         self._tell_news(ledger)
         return ledger
 
     def get_ready(self) -> None:
-        """Prepare what the first cell needs once the kernel is idle."""
+        """Prepare for the first cell once the kernel is idle."""
         try:
             from tornado.ioloop import IOLoop
         except ImportError:  # not ipykernel
@@ -131,7 +131,7 @@ class Tracking:
             self._ready.popitem()[1].close()
 
     def stop(self) -> None:
-        """Stop listening, and close the ledger."""
+        """Stop recording, and close the ledger."""
         self._forget()
         self._close_ready()
         self.capture.stop()
@@ -146,14 +146,14 @@ class Tracking:
                 watch.close()
 
     def stop_look(self) -> None:
-        """End the current look soon, after an interrupt."""
+        """End the current inspection of values soon, after an interrupt."""
         if self._session is not None:
             self._session.stop_look()
 
     def begin(
         self, info: ExecutionInfo, ident: str | None, prepare: Callable[[], object] | None = None
     ) -> None:
-        """Look at everything before a cell runs.
+        """Inspect random states, settings and values before a cell runs.
 
         Args:
             info: IPython's description of the run.
@@ -179,7 +179,7 @@ class Tracking:
         self.capture.start()
 
     def end(self, result: ExecutionResult | None) -> Run | None:
-        """Look at everything after a cell ran, and record it."""
+        """Inspect states, settings and values after a cell ran, and record the run."""
         self.capture.stop()
         if self._session is None:
             return None
@@ -204,7 +204,7 @@ class Tracking:
                 )
 
     def _close(self, result: ExecutionResult | None, count: int | None = None) -> Run | None:
-        """Record the current run, with how it ended and its last expression's value."""
+        """Record the current run: how it ended, and the value of its last expression."""
         error = raised(result)
         interrupted = result is None or isinstance(error, _INTERRUPTS)
         shown = shown_traceback(self._shell)
@@ -239,7 +239,7 @@ class Tracking:
 
     @contextmanager
     def isolated(self) -> Iterator[None]:
-        """Record runs in the block separately, without time limit; keep nothing."""
+        """Record the runs in the block in a ledger that is dropped; set no time limit."""
         from ipytorchseed.ledger.store import Ledger
         from ipytorchseed.session.session import Session
 
@@ -273,10 +273,10 @@ class Tracking:
             number: The number in ``In[...]`` of the new run, or None.
             prepare: Called before the cell.
             execute: Runs the cell.
-            silence: Redirects what it shows to its outputs; None to show it.
+            silence: Records the cell's outputs without showing them; None to show them.
 
         Raises:
-            LedgerError: It cannot be recorded.
+            LedgerError: The run cannot be recorded.
         """
         session = self.session
         with ExitStack() as undo:
@@ -291,7 +291,7 @@ class Tracking:
         return self._close(result)
 
     def find_unseeded(self) -> list[str]:
-        """Return the sources that the running cell drew from and that were never seeded."""
+        """Return the never-seeded sources that the running cell drew from."""
         from ipytorchseed.rng.snapshot import snapshot
         from ipytorchseed.rng.table import locate, sources
 
@@ -315,7 +315,7 @@ class Tracking:
                 self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
 
     def _later(self, maintain: Callable[[], object]) -> None:
-        """Call a function once the kernel is idle, or at once without event loop."""
+        """Call a function when the kernel is idle, or now if no event loop runs."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -326,7 +326,7 @@ class Tracking:
         self._soon = loop.call_later(_QUIET, maintain)
 
     def _tell_news(self, ledger: Ledger) -> None:
-        """Report what happened to the ledger's file since the last call."""
+        """Show the ledger's notices since the last call."""
         while ledger.notices:
             self._tell_once(ledger.notices.pop(0))
 
@@ -360,18 +360,18 @@ class Tracking:
 
     def _outputs(self) -> OutputWatch | None:
         pending = None if self._session is None else self._session.pending
-        unheard = pending is None or self._runs.beside or pending is self._unheard
-        return None if unheard or pending is None else pending.outputs
+        unrecorded = pending is None or self._runs.beside or pending is self._unrecorded
+        return None if unrecorded or pending is None else pending.outputs
 
     @contextmanager
-    def unheard(self) -> Iterator[str]:
+    def unrecorded(self) -> Iterator[str]:
         """Do not record what is shown in the block; yield the running cell's text."""
-        before, pending = self._unheard, None if self._session is None else self._session.pending
-        self._unheard = pending
+        before, pending = self._unrecorded, None if self._session is None else self._session.pending
+        self._unrecorded = pending
         try:
             yield "" if pending is None else pending.source
         finally:
-            self._unheard = before
+            self._unrecorded = before
 
     def _choose(self, change: Mapping[str, Any]) -> None:
         if self._session is None:

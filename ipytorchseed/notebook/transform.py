@@ -69,7 +69,7 @@ deterministic_cells.has_side_effects = True  # type: ignore[attr-defined]
 
 
 def _after_future_imports(body: list[str]) -> tuple[int, int] | None:
-    """Find the end of the last ``from __future__ import``, which must come first."""
+    """Return the row and column where the last ``from __future__`` import ends."""
     found = None
     statement: list[tokenize.TokenInfo] = []
     try:

@@ -48,7 +48,7 @@ _LIVE = "application/vnd.jupyter.widget-view+json"
 @option(
     "--against",
     "N|FILE",
-    "Compare with In[N] instead of the run before, or with a run elsewhere by its receipt.",
+    "Compare with In[N] instead of the run before, or with the receipt of a run elsewhere.",
     shell_complete=recent_runs,
 )
 @click.option(
@@ -72,17 +72,18 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
 ) -> View | str | None:
     """Explain why a cell gave a different result than the last time.
 
-    Asks about the last run of a cell that ran before, about In[N], about the run that last set a
-    variable, or about a cell's last run; with `all`, about every cell of this kernel. With `on`,
-    a line is shown under every cell that shows something else than before, until `off`.
+    Without an argument, explains the last run of a cell that had run before. An argument names
+    another run: N means In[N], a variable means the run that last set it, and a cell's id means
+    that cell's last run. `all` explains every cell of this kernel. After `on`, a line appears under
+    every cell whose output changed, until `off`.
 
     \b
     Examples:
       %why                   why the last cell that ran again changed its result
       %why 9                 why In[9] did
       %why acc               why the run that last set acc did
-      %why 9 --against 5     what In[9] and In[5] began with
-      %why --against a.json  what is not as in that receipt
+      %why 9 --against 5     why In[9] and In[5] differ
+      %why --against a.json  what differs from that receipt
       %why 9 --prove         test the causes of a cell that takes long
       %why all               which cells of the notebook changed, and why
       %why on                a line under each cell whose result changed
@@ -121,7 +122,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
 def _compare(
     state: State, what: str | None, against: str | None, *, prove: bool | None
 ) -> tuple[Explanation, bool | None]:
-    """Compare the runs that are meant; return also whether to prove."""
+    """Compare the runs that the arguments name; return also whether to prove."""
     session = state.session
     if against is not None and _is_file(against):
         if prove:
@@ -187,9 +188,9 @@ def explain_asked(session: Session, question: Why, names: Mapping[str, Any]) -> 
     """Answer a typed question from records alone; no cell runs.
 
     Args:
-        session: Has the ledger.
+        session: The notebook's session.
         question: The question.
-        names: The user's names, if there is a kernel.
+        names: The user's namespace; empty if there is no kernel.
 
     Raises:
         LookupFailure: No such run of this notebook is recorded.
@@ -212,7 +213,7 @@ def is_same(path: str, other: str) -> bool:
 
 
 def _known(notebook: str, known: Iterable[str]) -> str:
-    """Return the recorded notebook that is meant.
+    """Return the recorded notebook that a path, or the end of one, names.
 
     Raises:
         LookupFailure: There is none, or there are several.

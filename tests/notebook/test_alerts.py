@@ -95,7 +95,7 @@ def test_an_error_in_a_backward_pass_names_the_forward_line_when_it_comes_again(
     cell = f"%%deterministic\n{BACKWARD}"
     first, second = (kernel.run(cell).error.traceback for _ in range(2))
     assert "put_, in the backward pass called on line 5, has no deterministic algorithm." in first
-    assert "run the cell again: its backward pass is then followed to the line" in first
+    assert "run the cell again to see the line that this backward pass belongs to" in first
     assert "its forward is line 3: loss = Backward.apply(x).sum()" in second
     assert "run the cell again" not in second
     assert "recorder.py" not in second

@@ -28,8 +28,8 @@ class CheckView(View):
 
     Args:
         checked: The result.
-        said: How the cell's run differed from the one before; None if unknown.
-        kernel: The kernel that asks.
+        said: How the cell's run differed from its run before; None if unknown.
+        kernel: The id of the current kernel.
     """
 
     template = "check"
@@ -53,7 +53,7 @@ class CheckView(View):
 
     @property
     def begins(self) -> str:
-        """The inputs of a repeating cell that changed since its last run; or empty."""
+        """A sentence about inputs that changed since the last run of a repeating cell."""
         said = self._said
         if not self.checked.reproducible or said is None or said.against is None:
             return ""
@@ -172,7 +172,7 @@ class CheckView(View):
         return max(0, len(self.checked.differences) - _MOST)
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         checked = self.checked
         parts = [wrap(each, first="") for each in (self.title, self.begins) if each]
         culprit = checked.culprit
@@ -194,7 +194,7 @@ class CheckView(View):
         return "\n".join(parts)
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the view as one line of JSON."""
         checked, culprit = self.checked, self.checked.culprit
         first = culprit and {**pick(culprit, "operation", "line", "index"), "inputs_equal": True}
         return write_json(

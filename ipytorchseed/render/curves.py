@@ -19,10 +19,10 @@ Pair = tuple[Series, Series]
 
 _MOST_SERIES = 3
 
-# The length of a plotted series. Training histories are in this range; data are longer.
+# The fewest and the most numbers of a plotted series. A longer one is data, not a history.
 _SHORTEST, _LONGEST = 5, 2_000
 
-# Two series that agree in so many significant digits are one curve: one may be the other, printed.
+# Series that agree to this many significant digits are plotted once: one may be the other, printed.
 _DIGITS = 4
 
 # The most columns of numbers that are detected in printed lines.
@@ -35,10 +35,10 @@ _MEASURES = lazy_pattern(
 
 
 def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
-    """Choose the series to plot, each curve once and at most three.
+    """Choose the series to plot: at most three, and each curve once.
 
-    Counters and labels, which are whole numbers, are not plotted. Each column of printed lines is
-    a separate series.
+    Series of whole numbers are not plotted: they are counters or labels. Each column of printed
+    lines is a separate series.
 
     Args:
         changed: The differences between two results.
@@ -80,7 +80,7 @@ def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str
 
 
 def _columns(numbers: Series) -> int:
-    """Return how many numbers each line had, if one column is a counter, else 1."""
+    """Return how many numbers each line has if a column is a counter, else 1."""
     for width in range(2, _COLUMNS + 1):
         if len(numbers) % width == 0 and any(_counts(numbers[at::width]) for at in range(width)):
             return width
@@ -109,7 +109,7 @@ _WIDTH, _HEIGHT, _GAP = 420, 64, 22
 
 
 def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 60) -> list[str]:
-    """Draw both series on one scale, and their difference, as lines of blocks."""
+    """Draw both series on one scale, and their difference, as three text lines."""
     apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
     both = range_of([*before, *after])
     return [
@@ -120,7 +120,7 @@ def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 6
 
 
 def sparkline(series: Sequence[float], low: float, high: float, columns: int) -> str:
-    """Draw a block for each number, or for a sample if there are more than columns."""
+    """Draw a block for each number; if there are too many, for evenly spaced ones."""
     values = _thin(series, columns)
     top = len(_BLOCKS) - 1
     return "".join(
@@ -180,10 +180,10 @@ def range_of(values: Sequence[float]) -> tuple[float, float]:
 
 
 def height_between(value: float, low: float, high: float) -> float:
-    """Return the position of a number between two others, from 0 to 1."""
+    """Return the position of ``value`` between ``low`` and ``high``, from 0 to 1."""
     if high <= low:
         return _MIDDLE
-    if math.isinf(high - low):  # though both are finite
+    if math.isinf(high - low):  # also for finite numbers
         value, low, high = value / 4, low / 4, high / 4
     return (value - low) / (high - low)
 
@@ -200,7 +200,7 @@ def _path(values: Sequence[float], low: float, high: float, floor: float, height
     return "M" + "L".join(points)
 
 
-# Columns of text. Up to so many seeds have a bar each; more are drawn as a histogram.
+# The columns of a bar chart in text. If there are more values, a histogram is drawn instead.
 BARS = 12
 
 _STRIP_WIDTH, _STRIP_HEIGHT, _EDGE = 220, 22, 6
@@ -210,7 +210,7 @@ def draw_bars(values: Sequence[float | None]) -> str:
     """Draw a bar for each value, or a histogram if there are many values.
 
     Args:
-        values: The values. None, for a missing one, is drawn as a cross.
+        values: The values. A missing value is None, and drawn as a cross.
     """
     known = [value for value in values if value is not None and math.isfinite(value)]
     low, high = range_of(known)

@@ -1,4 +1,4 @@
-"""The inspector's view model, as plain JSON values. The browser only draws it."""
+"""The inspector's model: plain JSON values, which the browser draws."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ipytorchseed.render.why import KEEP, WhyView, say_path
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.explanation import Cause, Root
 
-# Texts, numbers, booleans, None, and lists and dicts of them.
+# Texts, numbers, booleans and None, and lists and dicts of these.
 Model = dict[str, Any]
 
-NO_TORCH = "torch is not imported yet: its settings are looked at once it is."
+NO_TORCH = "torch is not imported yet. Its settings are shown after the import."
 
 
-def visible_model(model: Any) -> Any:  # noqa: ANN401 -- what a model is made of
+def visible_model(model: Any) -> Any:  # noqa: ANN401 -- any JSON value
     """Return a model with every text escaped for display; equal texts stay equal."""
     return each_text(model, partial(visible, lines=True))
 
@@ -41,7 +41,7 @@ def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
 
     Args:
         rows: Sources, then generators.
-        moves: The run that last moved each, where known.
+        moves: The run that last moved each source or generator, where known.
     """
     return [
         {
@@ -54,7 +54,7 @@ def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
 
 
 def settings_model(report: Report | None) -> Model:
-    """Return the settings, first those that need a change.
+    """Return the settings as JSON values; settings to change come first.
 
     Args:
         report: The determinism report; None if torch is not imported.
@@ -76,7 +76,7 @@ def settings_model(report: Report | None) -> Model:
 
 
 def line_model(line: Line) -> Model:
-    """Return a run, without the sources that it left alone and found as before."""
+    """Return a run as JSON values; sources that did not change are left out."""
     fields: dict[str, Model] = {}
     for name in line.after.keys() | line.before.keys():
         field = line.field(name)
@@ -122,7 +122,7 @@ def _cause_model(view: WhyView, cause: Cause) -> Model:
 
 
 def why_model(view: WhyView) -> Model:
-    """Return an explanation."""
+    """Return an explanation as JSON values."""
     said = view.explanation
     return {
         "run": said.run.id,

@@ -1,4 +1,4 @@
-"""Labels of cells, and of the number that a cell showed last."""
+"""Finds a label for a cell, and for the number that the cell showed last."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ _RUN_BELOW = [[name] for name in CELL_MAGICS]
 # Lines by which editors divide scripts into cells. They do not describe the cell.
 _NO_LABELS = frozenset({"", "#%%", "# %%"})
 
-# What separates the words in front of a number from others.
+# Characters that end the words in front of a number, which name it.
 _BETWEEN = lazy_pattern(r"[,;:=|/()\[\]\n\t]")
 
 _LETTER = lazy_pattern(r"[^\W\d]")
 
-# The placeholder of a value in the text of a print.
+# The placeholder for each value in the text that a print writes; a number, for ``NUMBER`` to find.
 _PLACE = "7"
 
-# Format specifications that write exactly one number end in one of these.
+# The last letters of format specifications that write exactly one number.
 _AS_NUMBER = tuple("eEfFgGdn%")
 
-# Digits to write two numbers with: at least, and enough to distinguish any two.
+# Significant digits: the fewest that are written, and enough to distinguish any two numbers.
 _FEWEST, _EXACT = 4, 17
 
-# The tolerance between a printed number and its value without a format: tensors are rounded.
+# The tolerance between a value and its text without a format: printed tensors are rounded.
 _SLACK = 1e-4
 
 
-# Statements that describe a cell only if it has no others.
+# Statements that give a label only if the cell has no other statement.
 _DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -51,7 +51,7 @@ class Shown(Struct, frozen=True):
     """A number that a cell showed.
 
     Attributes:
-        label: What the cell calls it.
+        label: The name that the cell gives to the number.
         number: The number as shown.
         unit: ``%`` if it was shown as a percentage; else empty.
         is_named: Whether the cell prints the label in front of the number.
@@ -67,13 +67,13 @@ class Shown(Struct, frozen=True):
 
 
 class _Value(Struct, frozen=True):
-    """A value in a print.
+    """A value in a call of ``print``.
 
     Attributes:
-        at: The position of its placeholder in the text.
-        label: What the text calls it; or empty.
+        at: The position of the value's placeholder in the text.
+        label: The name that the text gives to the value; or empty.
         code: The expression that is printed.
-        spec: Its format specification; or empty.
+        spec: The format specification; or empty.
     """
 
     at: int
@@ -83,13 +83,13 @@ class _Value(Struct, frozen=True):
 
 
 class _Print(Struct, frozen=True):
-    """The print that writes last.
+    """The cell's last call of ``print``.
 
     Attributes:
-        text: What it writes, with one placeholder for each value.
+        text: The printed text, with one placeholder for each value.
         values: The values, in order.
-        is_sure: Whether it is known to write last.
-        is_only: Whether it is the cell's only print, and not in a branch.
+        is_sure: Whether this call is known to be the last one that prints.
+        is_only: Whether this is the cell's only ``print``, and not in a branch.
     """
 
     text: str
@@ -101,11 +101,11 @@ class _Print(Struct, frozen=True):
 def label_of(source: str, width: int | None = None) -> str:
     """Return the first line of a cell's last statement.
 
-    Imports and definitions are passed over if there is another statement.
+    Imports and definitions are skipped if there is another statement.
 
     Args:
         source: The cell's text.
-        width: Columns of a terminal that it may take; None for no limit.
+        width: The columns of a terminal to cut or pad the label to; None for no limit.
     """
     line = _first_line(_last_statement(_below_magics(source)))
     return line if width is None else set_width(line, width).rstrip()
@@ -117,7 +117,7 @@ def short_label(source: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Return the first line of a text, with an ellipsis if there is more."""
+    """Return the first line of a text, with an ellipsis if something is cut off."""
     line = _first_line(text)
     return f"{line[:most]}…" if len(line) > most or "\n" in text.strip() else line
 
@@ -130,14 +130,14 @@ def _first_line(text: str) -> str:
 
 
 def write_digits(number: float, digits: int) -> str:
-    """Write a number with so many significant digits; a whole number in full."""
+    """Write a number with ``digits`` significant digits; a whole number in full."""
     number = float(number)
     whole = math.isfinite(number) and number.is_integer() and abs(number) < 10**_EXACT
     return str(int(number)) if whole else f"{number:.{digits}g}"
 
 
 def write_step(before: float, after: float) -> str:
-    """Write a change of a number with as few digits as distinguish both sides."""
+    """Write a change ``0.1 → 0.5``, with enough digits to tell both numbers apart."""
     for digits in range(_FEWEST, _EXACT + 1):
         told = write_digits(before, digits), write_digits(after, digits)
         if told[0] != told[1]:
@@ -151,7 +151,7 @@ def shown_number(run: Run) -> Shown | None:
 
 
 def shown_numbers(run: Run) -> list[Shown]:
-    """Return the numbers that a run showed last; those that it names come last."""
+    """Return the numbers that a run showed last; numbers with a name come last."""
     series = None if run.outputs.result is None else run.outputs.result.series
     if series is not None and len(series) == 1:
         return [Shown(short_label(run.source), series[0])]
@@ -167,7 +167,7 @@ def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> list[Shown]
     tail = numbers[-len(found) :] if found else ()
     if len(tail) != len(found):
         return []
-    # All numbers are from the only print if it writes as many.
+    # If the only print writes as many numbers as were printed, all of them are from it.
     is_sure = printed.is_sure or (printed.is_only and len(numbers) == len(found))
     shown = list[Shown]()
     for match, number in zip(found, tail, strict=True):
@@ -196,7 +196,7 @@ def _known_number(code: ast.expr, run: Run) -> float | None:
 
 
 def _prints_as(value: float, number: float, spec: str) -> bool:
-    """Return whether a value may be printed as a number."""
+    """Return whether printing ``value`` with a format can give ``number``."""
     value *= 100 if spec.endswith("%") else 1
     decimals = spec[:-1].rpartition(".")[2]
     if decimals.isdecimal() and spec.endswith(("f", "F", "%")):
@@ -206,7 +206,7 @@ def _prints_as(value: float, number: float, spec: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _last_print(source: str) -> _Print | None:
-    """Find the print of a cell that writes last, from its text."""
+    """Find a cell's last call of ``print`` in the cell's text."""
     tree = None if is_too_long(source) else parse_text(_below_magics(source))
     prints = [] if tree is None else [*_prints_in(tree.body, branch=False)]
     if tree is None or not prints:
@@ -234,7 +234,7 @@ def _label_before(text: str) -> str:
 
 
 def _prints_in(body: list[ast.stmt], *, branch: bool) -> Iterator[tuple[ast.Call, bool]]:
-    """Yield each print of the statements, and whether its branch may be skipped."""
+    """Yield each call of ``print``, and whether it is in a branch of an ``if``."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
@@ -248,7 +248,7 @@ def _prints_in(body: list[ast.stmt], *, branch: bool) -> Iterator[tuple[ast.Call
 
 
 def _parts_of(call: ast.Call) -> Iterator[tuple[str, ast.expr | None, str]]:
-    """Yield the parts of a print, each with its code and format if it is a value."""
+    """Yield the parts of a printed text, with code and format if a part is a value."""
     for place, argument in enumerate(call.args):
         yield " " * bool(place), None, ""
         for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
@@ -267,7 +267,7 @@ def _name_of(code: ast.expr) -> str:
 
 
 def _below_magics(source: str) -> str:
-    """Return a cell without leading magics that run the lines below them."""
+    """Return a cell without leading magics that run the lines below, as ``%%time``."""
     lines = source.lstrip().split("\n")
     while len(lines) > 1 and lines[0].startswith("%%") and lines[0][2:].split()[:1] in _RUN_BELOW:
         del lines[0]
@@ -275,7 +275,7 @@ def _below_magics(source: str) -> str:
 
 
 def _last_statement(source: str) -> str:
-    """Return the first line of a cell's last statement, if possible no definition."""
+    """Return the first line of a cell's last statement, preferably no definition."""
     tree = None if is_too_long(source) else parse_text(source)  # None for a cell with a line magic
     body = tree.body if tree is not None else []
     told = [each for each in body if not isinstance(each, _DEFINITIONS)] or body

@@ -8,10 +8,7 @@ DOCS = "https://ipytorchseed.readthedocs.io/en/stable/"
 
 
 def anchor(name: str) -> str:
-    """Return the anchor of a heading.
-
-    ``torch.num_threads`` is at ``torch-num-threads``.
-    """
+    """Return the anchor of a heading: ``torch-num-threads`` for ``torch.num_threads``."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
@@ -24,8 +21,8 @@ def cause_page(kind: str, name: str = "") -> str:
     """Return the address of the page that explains a kind of cause, or a flag.
 
     Args:
-        kind: As in ``Cause``.
-        name: What differs.
+        kind: The ``kind`` of a ``Cause``.
+        name: The ``name`` of a ``Cause``.
     """
     from ipytorchseed.determinism.table import FLAGS  # slow to import; help texts need only DOCS
 

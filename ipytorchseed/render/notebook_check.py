@@ -23,11 +23,11 @@ class Fresh(Struct, omit_defaults=True):
     """The run of the saved file in a fresh kernel.
 
     Attributes:
-        progress: How far it is; empty if it has ended, or was not started.
-        verdict: Its result, as in ``check --json``; None if there is none.
-        changes: What differs in the first cell that differs.
+        progress: How far the run is; empty if it has ended, or was not started.
+        verdict: The result, as in ``check --json``; None if there is none.
+        changes: The differences in the first cell that differs.
         edits: The edits that make the notebook repeat, as lines of a diff.
-        note: What was not done, and why.
+        note: A sentence about what was not done, and why.
     """
 
     progress: str = ""
@@ -41,10 +41,10 @@ class NotebookCheckView(View):
     """What Restart & Run All would change, from records and from a fresh run.
 
     Args:
-        path: The notebook; empty if its file is unknown.
-        remarks: What is known without a run.
+        path: The notebook's path; empty if its file is unknown.
+        remarks: The findings from records, without a run.
         fresh: The run in a fresh kernel.
-        numbers: The number in ``In[...]`` here of each cell, by its id in the file.
+        numbers: Each cell's number in ``In[...]`` in this kernel, by the cell's id in the file.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class NotebookCheckView(View):
 
     @property
     def title(self) -> str:
-        """How many things a restart would change."""
+        """A sentence that says how many things a restart would change."""
         if not self.remarks:
             return "Nothing recorded here would change with Restart & Run All."
         if self.result[0] == "✓":
@@ -86,7 +86,10 @@ class NotebookCheckView(View):
 
     @property
     def steps(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-        """The first cell that differs and the origin of that, each with its causes."""
+        """The first cell that differs, and the cell where the difference begins.
+
+        Each has a heading, empty for the first, and its causes.
+        """
         verdict = self.fresh.verdict or {}
         first, origin = verdict.get("first_divergence"), verdict.get("origin")
         if first:
@@ -101,7 +104,7 @@ class NotebookCheckView(View):
         return f"`{there}`" if same else f"`{here}` (`{there}` there)"
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         fresh, (mark, result) = self.fresh, self.result
         lines = [self.title]
         lines += [wrap(each.message, first="  ▲ ") for each in self.remarks]
@@ -119,11 +122,11 @@ class NotebookCheckView(View):
         return "\n".join(lines)
 
     def html(self) -> str:
-        """Draw it for a notebook, without script."""
+        """Return the view as HTML, without scripts."""
         return fill("notebook_check", view=self, most=MOST, fixes=FIXES)
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the view as one line of JSON."""
         fresh = self.fresh
         return write_json(
             path=self.path,

@@ -19,7 +19,7 @@ from ipytorchseed.why.words import first_of, sentence
 
 _UNDO = "%replay --undo"
 
-# Columns of a terminal for a cell's label.
+# Columns of a terminal that a cell's label takes.
 _LABEL = 36
 
 # Variables that a title names.
@@ -30,8 +30,8 @@ class PlanView(TableView):
     """The steps of a replay.
 
     Args:
-        plan: The plan; with at least one step.
-        kernel: The kernel that asks.
+        plan: A plan with at least one step.
+        kernel: The id of the current kernel.
     """
 
     columns = (("Run", "whole"), ("Cell", "whole code"), ("For", ""), ("Took", "whole"))
@@ -49,7 +49,7 @@ class PlanView(TableView):
         ]
         outside = say_outside(plan, kernel)
         self.remarks = [
-            "Each starts with the sources, generators and flags of its earlier run.",
+            "Each cell starts with the sources, generators and flags of its earlier run.",
             *(f"It may still differ: {doubt}." for doubt in plan.doubts),
             *([f"{outside}: add --yes to run that again."] if outside else []),
         ]
@@ -59,11 +59,11 @@ class ReplayView(View):
     """The result of a replay.
 
     Args:
-        explanation: The new run compared with the one whose result was wanted.
+        explanation: The comparison of the new run with the run whose result was wanted.
         plan: The steps that ran.
-        kernel: The kernel that asks.
+        kernel: The id of the current kernel.
         stays: What an undo does not restore: files, and objects that could not be copied.
-        causes: Why the cell gave a different result before. All of them were restored.
+        causes: The causes of the cell's different result, if the replay restored all of them.
     """
 
     template = "replayed"
@@ -105,7 +105,7 @@ class ReplayView(View):
 
     @property
     def remarks(self) -> list[str]:
-        """What else is to be said, a sentence each."""
+        """Further sentences: the cells that ran, doubts, the cause, and how to undo."""
         before = [run_phrase(step.run, self._kernel) for step in self._plan.steps[:-1]]
         said = [f"Run again before it: {', '.join(before)}."] if before else []
         if not self.same:
@@ -119,11 +119,11 @@ class ReplayView(View):
 
     @property
     def why(self) -> WhyView | None:
-        """What still differs, and why; None if nothing does."""
+        """The view of what still differs, and why; None if the result is the same."""
         return None if self.same else WhyView(self.explanation, self._kernel)
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         parts = [wrap(self.title, first=""), wrap(" ".join(self.remarks), first="")]
         return "\n".join([*parts, *(["", self.why.text()] if self.why is not None else [])])
 
@@ -140,7 +140,7 @@ def _shows_nothing(run: Run) -> bool:
 
 
 def say_outside(plan: Plan, kernel: str) -> str:
-    """Describe cells of a plan that write files, start programs or connect."""
+    """Name the cells of a plan that write files, start programs or connect."""
     told = [
         f"{run_phrase(step.run, kernel)} {', '.join(step.outside)}"
         for step in plan.steps

@@ -1,7 +1,4 @@
-"""The determinism report.
-
-A summary, then every setting, then versions and hardware.
-"""
+"""The determinism report: a summary, all settings, versions and hardware."""
 
 from __future__ import annotations
 
@@ -37,12 +34,13 @@ _GROUPS = (
 
 
 def report() -> Report:
-    """Return the settings that decide whether results repeat, with wanted values.
+    """Return a report on the settings that decide whether results repeat.
 
-    torch is imported if it was not. No device is started, and nothing is changed.
+    It lists the current and the needed value of each. It imports torch, but starts no device and
+    changes no setting.
 
     Returns:
-        A report, which prints itself in 80 columns and displays itself in a notebook.
+        A report that prints in 80 columns, and displays as HTML in a notebook.
     """
     ipython = sys.modules.get("IPython")
     shell = ipython is not None and ipython.get_ipython() is not None
@@ -53,7 +51,7 @@ class Report(View):
     """The determinism report.
 
     Args:
-        assessment: Every flag judged, and the facts of this machine.
+        assessment: The judgement of every flag, and the facts of this machine.
         switch: The command that sets the settings, as the user types it.
     """
 
@@ -84,7 +82,7 @@ class Report(View):
         return "\n".join(parts)
 
     def html(self) -> str:
-        """Draw it for a notebook, without script and with details folded."""
+        """Return the view as HTML, without scripts and with the details collapsed."""
         return fill(
             "report",
             verdict=self.verdict,
@@ -109,7 +107,7 @@ class Report(View):
 
     @property
     def risks(self) -> list[tuple[str, str, str]]:
-        """The problems, worst first: the risk, and the fix in words or as a command."""
+        """The problems, worst first: each risk, with its fix in words or a command."""
         return [
             (each.flag.risk, f"to fix it, {each.flag.remedy}", "")
             if each.standing is Standing.LATE
@@ -119,7 +117,7 @@ class Report(View):
 
     @property
     def groups(self) -> list[tuple[str, list[dict[str, object]]]]:
-        """Every setting, in groups with titles, first those that need a change."""
+        """Every setting, in groups with titles; settings to change come first."""
         flags = self.assessment.flags
         groups = [
             (title, [_row(each) for each in flags if each.standing in standings])
@@ -157,7 +155,7 @@ def _row(judged: Judged) -> dict[str, object]:
     }
 
 
-# Widths of the columns: the name, the current value, the needed one. The rest is for Change.
+# Widths of the columns for name, current and needed value. The column "Change" takes the rest.
 _NAME, _NOW, _NEEDED = 50, 10, 8
 
 

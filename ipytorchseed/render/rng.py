@@ -28,11 +28,12 @@ class RngView(View):
 
     Args:
         status: The current state of every source and generator.
-        report: The flags, judged; None if torch is not imported.
+        report: The determinism report; None if torch is not imported.
         runs: The runs of this notebook, oldest first.
-        kernel: The kernel that asks.
+        kernel: The id of the current kernel.
         note: A further remark; or empty.
-        everything: Whether to list also runs that only looked, or could not be parsed.
+        everything: Whether to list also runs of magics that only show something, and runs that
+            could not be parsed.
     """
 
     template = "rng"
@@ -62,7 +63,7 @@ class RngView(View):
         self.moves = {row.name: known.get(row.name, "") for row in status.rows}
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         report = NO_TORCH if self.report is None else self.report.headline
         parts = [self.status.text(), "", report]
         if self.note:
@@ -86,7 +87,7 @@ def rng_json(found: Sequence[FoundGenerator], flags: Sequence[Judged] | None) ->
 
     Args:
         found: The generators of the namespace.
-        flags: Every flag, judged; None if they are unknown, as torch is not imported.
+        flags: The judgement of every flag; None if torch is not imported.
     """
     rows = read_rows(found)
     return write_json(
@@ -97,7 +98,7 @@ def rng_json(found: Sequence[FoundGenerator], flags: Sequence[Judged] | None) ->
 
 
 def _unknown_flags() -> list[dict[str, object]]:
-    """Return the flags of a process without torch: environment variables, not judged."""
+    """Return the flags of a process without torch: only variables have values."""
     values = {flag.name: plain(flag.read()) for flag in VARIABLES}
     unknown = {"wanted": None, "ok": None}
     return [{"name": flag.name, "value": values.get(flag.name), **unknown} for flag in FLAGS]
@@ -107,10 +108,11 @@ class StateDifference(TableView):
     """The states in which two runs started, side by side.
 
     Args:
-        first: One run.
-        second: The other.
-        locate: Returns the position of a source's state, by name and digest; None if unknown.
-        kernel: The kernel that asks.
+        first: The run on the left.
+        second: The run on the right.
+        locate: Returns the position of a state, from the source's name and the digest; None if
+            unknown.
+        kernel: The id of the current kernel.
     """
 
     def __init__(
@@ -141,11 +143,11 @@ def _moved(run: Run) -> list[str]:
 
 
 class CallsView(TableView):
-    """The calls of a run that were observed to draw.
+    """The calls in a run that were seen to draw random numbers.
 
     Args:
-        run: The run, which was observed.
-        kernel: The kernel that asks.
+        run: The run, with the calls that were observed.
+        kernel: The id of the current kernel.
     """
 
     columns = (("Source", "code"), ("Calls", "code"))
@@ -171,8 +173,8 @@ class WhoView(TableView):
 
     Args:
         run: The run.
-        traces: Its traces; at least one.
-        kernel: The kernel that asks.
+        traces: The traces of the run; at least one.
+        kernel: The id of the current kernel.
     """
 
     columns = (

@@ -18,8 +18,8 @@ class AlertTable(TableView):
     """The alerts of a cell.
 
     Args:
-        alerts: At least one.
-        unseeded: The sources that the cell drew from and that were never seeded.
+        alerts: The alerts; at least one.
+        unseeded: The never-seeded sources that the cell drew from.
     """
 
     is_warning = True
@@ -73,7 +73,7 @@ class Receipt(View):
         return self._line
 
     def html(self) -> str:
-        """Return the line in the dimmer of the front end's two text colours."""
+        """Return the line in the front end's secondary text colour."""
         return f'<div style="{_DIM}">{escape(self._line)}</div>'
 
 
@@ -81,9 +81,9 @@ def receipt_json(scope: deterministic) -> str:
     """Write the receipt of a scope that has ended as one line of JSON.
 
     Returns:
-        ``schema``, ``seed``, ``warn``, ``isolated``, the ``flags`` that were set with their
-        values ``before`` and ``within``, ``alerts``, ``restored``: whether every flag has its
-        earlier value, and ``stuck``: the flags that torch did not set back.
+        ``schema``, ``seed``, ``warn``, ``isolated``, ``alerts`` and three more: ``flags``, the
+        flags that were set, with the values ``before`` and ``within``; ``restored``, whether every
+        flag has its earlier value again; ``stuck``, the flags that torch did not restore.
     """
     return write_json(
         **pick(scope, "seed", "warn"),

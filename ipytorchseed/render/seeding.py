@@ -1,4 +1,4 @@
-"""Applied seeds, the current rule, restored states, and the stamp of a session."""
+"""Shows applied seeds, current and restored states, and the stamp of a session."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def seeded_text(
 
     Args:
         seed: The seed.
-        reseeded: Generators of the namespace that got a derived seed, with that seed.
-        left: Generators of the namespace that were left alone.
-        typed: What the user typed for the seed, if not the seed itself.
+        reseeded: The namespace's generators that were reseeded, each with its derived seed.
+        left: The namespace's generators that were not reseeded.
+        typed: The user's words for the seed, if they are not the seed itself: ``42 --by-rank``.
     """
     lines = [f"Seeded {', '.join(source.name for source in sources())} with {seed}."]
     lines += [f"  {found.name} ({found.described}): {derived}" for found, derived in reseeded]
@@ -54,8 +54,8 @@ class Row(Struct, frozen=True):
     Attributes:
         name: The source's name, or the expression that gives the generator.
         type: The generator's type; empty for a source.
-        digest: The digest of its state; None if the state cannot be read.
-        position: Its seed and draws.
+        digest: The digest of the state; None if the state cannot be read.
+        position: The seed, and the draws since then.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Row(Struct, frozen=True):
 
 
 def read_rows(found: Sequence[FoundGenerator]) -> list[Row]:
-    """Return the state of every source and given generator, without advancing any."""
+    """Return a row for every source and given generator, without advancing any."""
     every: list[Source | FoundGenerator] = [*sources(), *found]
     return [row_of(each, state_of(each)) for each in every]
 
@@ -95,7 +95,7 @@ def state_of(each: Source | FoundGenerator) -> bytes | None:
 
 
 def row_of(each: Source | FoundGenerator, state: bytes | None) -> Row:
-    """Return the row of a source or generator, from its state, which was just read."""
+    """Return the row of a source or generator whose state was just read."""
     if state is None:
         return Row(each.name, each.type, None, UNKNOWN)
     if isinstance(each, FoundGenerator):
@@ -160,9 +160,9 @@ class SeedLog(TableView):
     """The log of seeds.
 
     Args:
-        entries: Oldest first.
-        runs: The runs in which they were applied, by kernel and number, if still kept.
-        kernel: The kernel that asks.
+        entries: The entries, oldest first.
+        runs: The runs that applied the seeds, by kernel and number, if the ledger still has them.
+        kernel: The id of the current kernel.
         more: Whether there are earlier entries.
         note: A further remark; or empty.
     """
@@ -205,7 +205,7 @@ def restored_text(done: Restored, where: str) -> str:
 
     Args:
         done: The result of restoring.
-        where: The state that they have now: ``to the start of In[5]``.
+        where: The words for the restored state: ``to the start of In[5]``.
     """
     lines = [
         f"Put back {where}: {', '.join(done.names)}." if done.names else "None of them exists here."
@@ -234,19 +234,19 @@ _VERSIONS = ("torch", "numpy", "python")
 def stamp() -> str:
     """Return one line for a paper or a log: seed, states, versions, hardware.
 
-    Nothing is drawn, started or imported.
+    This draws no number, starts no device and imports no library.
 
     Returns:
-        The seed of the sources, the digest of every source, the settings that matter, the
+        The seed of the sources, the digest of every source's state, the settings that matter, the
         versions of the libraries, and the processors, separated by semicolons.
     """
-    # Not the last seed: %replay, %seed rewind or restore, or --isolate may have restored states.
+    # Not the last seed: %replay, %seed rewind, %seed restore or --isolate may restore older states.
     known = {row.position.seed for row in read_rows(())} - {None} if recent_seeds() else set()
     return stamp_text(f"seed {known.pop()}" if len(known) == 1 else "no common seed")
 
 
 def stamp_text(seed: str) -> str:
-    """Return the stamp with the seed in the caller's words."""
+    """Return the stamp, with the caller's words for the seed."""
     now = Settings().read("")
     has_gpu = now.get("gpu") not in (None, "none")
     parts = [

@@ -17,9 +17,9 @@ class TableView(View):
         warnings: Paragraphs in front of the title.
         title: The title; or empty.
         is_warning: Whether the title is a warning.
-        columns: The heading of each, and words that describe it: ``code``; ``dim``; ``number``,
-            which is aligned to the right; ``whole``, never wrapped; ``state``, a digest; ``line``,
-            followed by the line's code in HTML.
+        columns: Each column's heading and style. The style is one or more of these words:
+            ``code``; ``dim``; ``number``, aligned to the right; ``whole``, never wrapped;
+            ``state``, a digest; ``line``, a number that the line's code follows in HTML.
         codes: The code of the line in each row.
         remarks: Sentences below the table.
     """
@@ -39,7 +39,7 @@ class TableView(View):
         return self.rows
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         table = wrap(self.title, first="")
         if self.cells:
             states = [place for place, (_, style) in enumerate(self.columns) if style == "state"]

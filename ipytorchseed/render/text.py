@@ -20,7 +20,7 @@ WIDTH = 80
 
 _NARROWEST = 40
 
-# A module of rich that is imported whenever rich draws.
+# A module that rich imports whenever it draws.
 _STYLE = "rich.style"
 
 # The modules of rich that we imported, by name.
@@ -28,7 +28,7 @@ _rich: dict[str, ModuleType] = {}
 
 _TAB = 4
 
-# The most characters of a paragraph that are shown: an error's message may be a whole file.
+# The most characters of a paragraph that are shown. A message of an error may be a whole file.
 _LONGEST = 4_000
 
 # The most characters of a name that are shown.
@@ -37,13 +37,13 @@ MOST_OF_NAME = 80
 # Columns of a progress bar.
 _BAR = 12
 
-# Characters from the start of a shortened name. The rest is from its end.
+# The characters of a shortened name that are from its start. The others are from its end.
 _HEAD = 60
 
-# A name that is too long, such as an item's: ``x[0][0][0]``. Parts of paths do not count.
+# A name that is too long, such as ``x[0][0][0]``. Parts of a path are not matched.
 _LONG_NAME = lazy_pattern(rf"(?<![\w/\\.-])\w[\w.\[\]]{{{MOST_OF_NAME},}}(?![\w/\\-])")
 
-# Invisible, but needed to write some words and emoji.
+# Invisible characters that some words and emoji need.
 _JOINERS = "\u200c\u200d"
 
 
@@ -74,7 +74,7 @@ def visible(text: str, *, lines: bool = False) -> str:
 
     Args:
         text: A name, a path or a message from outside.
-        lines: Whether line ends are meant, and tabs indent.
+        lines: Whether to keep line ends, and to expand tabs.
     """
     if len(text) > MOST_OF_NAME:
         text = _LONG_NAME.sub(_shortened, text)
@@ -89,12 +89,12 @@ def escaped(text: str, *, lines: bool = False) -> str:
     """Escape characters that are invisible, or that change how a text is displayed.
 
     These are control characters (a terminal obeys them, and a line end splits a line of a log),
-    marks that reverse the direction of writing, other invisible characters, and halves of
-    surrogate pairs, which no file can hold.
+    marks that change the direction of writing, other invisible characters, and lone surrogates,
+    which UTF-8 cannot encode.
 
     Args:
-        text: Text from outside that is never shortened: code, a command, a path.
-        lines: Whether line ends are meant, and tabs indent.
+        text: Text from outside that must not be shortened: code, a command, a path.
+        lines: Whether to keep line ends, and to expand tabs.
     """
     if text.isprintable():
         return text
@@ -118,7 +118,7 @@ def wrap(words: str, first: str) -> str:
 
 
 def set_width(text: str, width: int) -> str:
-    """Cut or pad a line to so many columns of a terminal; some letters take two."""
+    """Cut or pad a line to ``width`` columns of a terminal; some letters take two."""
     from rich.cells import set_cell_size
 
     return set_cell_size(visible(text), width)
@@ -126,13 +126,13 @@ def set_width(text: str, width: int) -> str:
 
 @contextmanager
 def rich_apart() -> Iterator[None]:
-    """Make rich importable inside, without a trace for the user's program.
+    """Allow imports of rich in the block, without an effect on the user's program.
 
-    rich draws a number from Python's generator when it is imported. Our import restores the
-    generator and is removed from ``sys.modules`` afterwards, so the user's own import draws as
+    rich draws a number from Python's generator when it is imported. Afterwards, the generator is
+    restored, and our modules are removed from ``sys.modules``: a later import by the user draws as
     usual.
     """
-    if _STYLE in sys.modules:  # the user's
+    if _STYLE in sys.modules:  # the user has imported rich
         yield
         return
     theirs = _take_rich()
@@ -160,12 +160,12 @@ def draw_table(
     """Draw a table as plain text, without colours.
 
     Args:
-        title: The paragraph above it; empty for none.
-        columns: The options of rich for each column, by its heading.
+        title: The paragraph above the table; empty for none.
+        columns: rich's options for each column, by the column's heading.
         rows: The text of each cell, which is not parsed as markup.
 
     Returns:
-        Lines of at most ``width()`` columns, without trailing blanks or a final newline.
+        Lines of at most ``width()`` columns, without trailing spaces or a final newline.
     """
     from rich import box
     from rich.console import Console
@@ -198,7 +198,7 @@ def bar(made: int, of: int, what: str, most: str = "") -> str:
         made: How many steps are done.
         of: How many steps there are.
         what: The current step.
-        most: A word after ``of``, such as ``at most``.
+        most: Words after the number of steps, such as ``at most``.
     """
     drawn = "█" * round(_BAR * made / of)
     return f"{drawn:░<{_BAR}} {made} of {of}{most and ' '}{most} · {what}"

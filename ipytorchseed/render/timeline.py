@@ -18,13 +18,13 @@ from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.unknown import find_alike, unknown_outcome
 from ipytorchseed.why.value_changes import write_number
 
-# The cell's runs before a run, the latest first.
+# Earlier runs of a run's cell, the latest first.
 Earlier = deque[Run]
 
-# How many of them are compared with it.
+# How many earlier runs are compared with a run.
 MOST_EARLIER = 10
 
-# Seconds below which no exact duration is shown.
+# For fewer seconds, no exact duration is shown.
 _SHORTEST = 0.05
 
 # A line that only displays something, such as ``%why`` and ``%seed?``.
@@ -34,7 +34,7 @@ _LOOKS = lazy_pattern(
 
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 
-# The most sources that are shown, and widths: a source, run with label (usual, least), status.
+# The most sources that are shown. Widths: a source; run and label (usual, least); the status.
 _MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD, _END = 3, 13, 30, 18, 11
 
 
@@ -44,7 +44,7 @@ class Field(Struct, frozen=True):
     Attributes:
         before: The digest of the state at the start; None if the source did not exist.
         after: The digest of the state at the end.
-        other: Whether the cell's earlier run started from a different state.
+        other: Whether the cell's previous run started from a different state.
     """
 
     before: str | None
@@ -63,7 +63,7 @@ class Field(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The field as text: ``02bb→7c19``; if nothing moved, the code or a dot."""
+        """The field as text: ``02bb→7c19`` if the source moved; else a code or a dot."""
         if self.after is not None and self.before != self.after:
             return f"{self.code}→{code(self.after)}"
         return (self.other and self.code) or "·"
@@ -73,7 +73,7 @@ class Outcome(Struct, frozen=True):
     """How a run's results compare with those of the cell's earlier runs.
 
     Attributes:
-        same: Whether they are those of the previous run, bit for bit.
+        same: Whether the results equal those of the previous run, bit for bit.
         name: The name of the previous run.
         again: The name of an earlier run with the same results, if the previous one differs.
     """
@@ -102,21 +102,22 @@ class Line(Struct, frozen=True):
     """One run in the timeline.
 
     Attributes:
-        id: Its number in the ledger; 0 if it has none.
-        name: ``In[5]``, or ``#17``, its number in the ledger, for a run of an earlier kernel.
+        id: The run's number in the ledger; 0 if it has none.
+        name: ``In[5]``; for a run of an earlier kernel ``#17``, by its number in the ledger.
         cell: The identifier of the cell.
-        label: The cell's first line.
-        status: How it ended.
-        started: The time when it started, in seconds since 1970.
-        seconds: How long it took.
-        before: The digest of each source and generator at its start.
-        after: The same at its end.
-        others: Those that it uses and that the cell's earlier run started from a different state.
+        label: The first line of the cell's last statement.
+        status: How the run ended.
+        started: The time when the run started, in seconds since 1970.
+        seconds: How long the run took.
+        before: The digest of each source and generator at the start.
+        after: The digest of each source and generator at the end.
+        others: Sources and generators that the cell uses, and that its previous run found in a
+            different state at the start.
         between: Sources that moved between the previous run and this one.
         outcome: The comparison with the cell's earlier runs; None if there are none, or if the
             comparison is unknown.
-        value: The number that it gave; or empty.
-        aside: Whether its cell only looked, or could not be parsed, and no source moved.
+        value: The number that the run showed; or empty.
+        aside: Whether no source moved, and the cell only looked or could not be parsed.
     """
 
     id: int
@@ -158,8 +159,8 @@ class Timeline(Struct, frozen=True):
     """Runs in the order in which they happened.
 
     Attributes:
-        columns: Names of sources and generators.
-        lines: One for each run.
+        columns: The names of sources and generators.
+        lines: One line for each run.
     """
 
     columns: tuple[str, ...]
@@ -170,8 +171,8 @@ def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
     """Return the timeline of runs.
 
     Args:
-        runs: Oldest first.
-        kernel: The kernel that asks.
+        runs: The runs, oldest first.
+        kernel: The id of the current kernel.
     """
     earlier: dict[str, Earlier] = {}
     lines = []
@@ -194,7 +195,7 @@ def draw_line(run: Run, before_it: Sequence[Run], kernel: str) -> Line:
     Args:
         run: The run.
         before_it: The cell's runs before it, the latest first.
-        kernel: The kernel that asks.
+        kernel: The id of the current kernel.
     """
     here = (each for each in before_it if each.kernel == run.kernel)
     earlier = next(here, next(iter(before_it), None))
@@ -239,7 +240,7 @@ def _only_looks(source: str) -> bool:
 
 
 def _unparsed(run: Run) -> bool:
-    """Return whether a cell, or text that it evaluated first, could not be parsed."""
+    """Return whether a cell, or code that it evaluated first, could not be parsed."""
     said = (run.outputs.error or "").startswith(_UNPARSED)
     return said and not (run.writes or run.outputs.displays or run.outputs.stdout)
 
@@ -249,7 +250,7 @@ def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
 
     Args:
         lines: The lines of the timeline, the newest first.
-        now: The digest of each one's current state.
+        now: The digest of the current state of each source and generator.
 
     Returns:
         ``In[9]``, ``before In[9]`` or ``after In[9]`` by name, where known.

@@ -15,7 +15,7 @@ from ipytorchseed.why.words import many
 if TYPE_CHECKING:
     from ipytorchseed.trace.loading import Loaded, Operation  # imports numpy
 
-# The most stretches and places that are listed; JSON has more.
+# The most items that a list in text shows.
 _MOST = 6
 
 _MOST_JSON = 100
@@ -32,7 +32,7 @@ class TraceView:
         self.found = found
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         found, first = self.found, self.found.first
         parts = [wrap(self._title, first="")]
         place = first and first.shown.place
@@ -84,7 +84,7 @@ class TraceView:
 
     @property
     def stretches(self) -> list[str]:
-        """Sentences about operations of one run only, first those that matter."""
+        """Sentences about operations of one run only, the relevant ones first."""
         told = [each for each in self.found.spans if not (each.fused and each.accounted)]
         spans = sorted(told, key=lambda each: each.accounted)
         said = [stretch(each) for each in spans[:_MOST]]
@@ -112,7 +112,7 @@ class TraceView:
             yield f"Fused in compiled code{same}: {'; '.join(said)}."
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the view as one line of JSON."""
         found = self.found
         return write_json(
             **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
@@ -197,7 +197,7 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
 
 
 def _span_sentence(parting: FirstDifference, span: Span) -> str:
-    """Describe operations of one run only that cause a difference."""
+    """Describe operations of only one run that cause a difference."""
     if parting.kind == "fused":
         one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
         has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"
@@ -214,7 +214,7 @@ def _counted(span: Span, side: str) -> str:
 
 
 def stretch(span: Span) -> str:
-    """Describe the operations of one run only."""
+    """Describe the operations that only one run has."""
     one, other = _counted(span, "A"), _counted(span, "B")
     accounted = ", which made no difference" if span.accounted else ""
     if span.a is None and span.b is not None:

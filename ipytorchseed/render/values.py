@@ -17,7 +17,7 @@ SHORT = 8
 _CODE = 4
 
 
-# Numbers from this size, or with more than so many decimals, are written with an exponent.
+# Numbers of at least this size, or with more decimals than this, are written with an exponent.
 _LARGE, _FINE = 1e7, 7
 
 
@@ -43,11 +43,11 @@ def write_json(**told: object) -> str:
 
 
 def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], str]:
-    """Return a formatter of numbers, with two significant digits of their spread.
+    """Return a function that writes numbers, to two significant digits of the spread.
 
     Args:
-        values: Some of them.
-        spread: How far they differ; None if unknown.
+        values: Some of the numbers.
+        spread: How far the numbers differ; None if unknown.
     """
     size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if spread == 0:

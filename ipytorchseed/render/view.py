@@ -1,6 +1,6 @@
 """The base class of views, which print as text and display as static HTML.
 
-The HTML has no script and one stylesheet. All text of the user's is escaped and visible.
+The HTML has no script and one stylesheet. All text from the user is escaped, and made visible.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _finalize(value: object) -> object:
 
 
 def _breakable(text: str) -> Markup:
-    """Return a text whose lines may break in a name, after a dot or underscore."""
+    """Return a text as HTML that may break in a name, after a dot or underscore."""
     from markupsafe import Markup, escape
 
     parts = re.split(r"(?<=[._=])(?=[^\W\d])", visible(text))
@@ -64,7 +64,7 @@ def _breakable(text: str) -> Markup:
 
 
 def _coded(text: str) -> Markup:
-    """Return a text with everything between backticks as code."""
+    """Return a text as HTML, with everything between backticks as code."""
     from markupsafe import Markup
 
     parts = enumerate(re.split(r"`([^`]+)`", visible(text, lines=True)))
@@ -73,12 +73,12 @@ def _coded(text: str) -> Markup:
 
 @lru_cache(maxsize=1)
 def stylesheet() -> str:
-    """Return the minified stylesheet of all that we display in a notebook."""
+    """Return the minified stylesheet of everything that we display in a notebook."""
     return squeeze((files("ipytorchseed.render") / "templates" / "its.css").read_text("utf-8"))
 
 
 def squeeze(css: str) -> str:
-    """Minify a stylesheet, as each output has a copy of it."""
+    """Minify a stylesheet: each output contains a copy."""
     bare = re.sub(r"/\*(?:(?!\*/|/\*).)*\*/", "", css, flags=re.DOTALL)
     tight = re.sub(r" ?([{};,>]) ?", r"\1", re.sub(r"\s+", " ", bare))
     return tight.replace(": ", ":").replace(";}", "}").strip()
@@ -88,17 +88,17 @@ class View(ABC):
     """A view of a record, as text and as static HTML.
 
     Attributes:
-        template: The name of its template, which is rendered with the view.
+        template: The name of the template, which receives the view as ``view``.
     """
 
     template = ""
 
     @abstractmethod
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
 
     def html(self) -> str:
-        """Draw it for a notebook, without script."""
+        """Return the view as HTML, without scripts."""
         return fill(self.template, view=self)
 
     def __repr__(self) -> str:

@@ -42,7 +42,7 @@ _CHECK = (
 
 KEEP, FOLDED = "To keep it from now on:", "Also changed, may matter"
 
-# Kinds of changes, first those that people look at first.
+# Kinds of changes, in the order in which people look at them.
 _ASKED_ABOUT = ("result", "variable", "stdout", "display", "error", "source")
 
 _WORDS = {"stdout": "the printed text", "display": "what is displayed", "error": "the error"}
@@ -53,7 +53,7 @@ _MOST_ERROR = 60
 # The most numbers of a list or a printed text in the title.
 _MOST_LISTED = 3
 
-# The most letters of another change in the title.
+# The most letters of any other change in the title.
 _MOST_DETAIL = 40
 
 # Significant digits of a number in a list.
@@ -68,7 +68,7 @@ class WhyView(View):
 
     Args:
         explanation: The explanation.
-        kernel: The kernel that asks.
+        kernel: The id of the current kernel.
         now: The time of the question, in seconds since 1970; None for the current time.
     """
 
@@ -136,7 +136,7 @@ class WhyView(View):
         return f"{what} changed"
 
     def _named(self, run: Run) -> str:
-        """Return the name of a run, with its time unless it was just now."""
+        """Return the name of a run, with its time unless it started just now."""
         if run.receipt:
             return run_name(run, self.kernel)
         if run.kernel == self.kernel:
@@ -147,14 +147,14 @@ class WhyView(View):
 
     @property
     def _but(self) -> str:
-        """What was not compared, if the result is the same."""
+        """The end of the title for equal results: what was not compared."""
         said = self.explanation
         hidden = [each.name for each in said.unknown]
         return say_timed(said.run) + (f"; {say_hidden(hidden)}" if hidden else "")
 
     @property
     def _cut_short(self) -> list[str]:
-        """Sentences about those of the two runs that did not finish."""
+        """A sentence for each of the two runs that did not finish."""
         said = []
         for run in (self.explanation.run, self.explanation.against):
             if run is not None and run.status != "ok":
@@ -166,7 +166,7 @@ class WhyView(View):
         return said
 
     def _when(self, run: Run, recent: str) -> str:
-        """Describe how long ago a run started; ``recent`` within the last minute."""
+        """Return how long ago a run started; ``recent`` if it is less than a minute."""
         seconds = self._now - run.started
         for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
             count = int(seconds // length)
@@ -187,12 +187,12 @@ class WhyView(View):
 
     @property
     def line_html(self) -> str:
-        """The same line as HTML in grey."""
+        """The text of ``one_line`` as grey HTML."""
         return fill("line", view=self)
 
     @property
     def _not_known(self) -> str:
-        """List further possible causes."""
+        """A sentence that names values that may also be causes."""
         said = self.explanation
         names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
         if said.against is None or said.verdict != "explained" or not names:
@@ -203,7 +203,7 @@ class WhyView(View):
 
     @property
     def next_step(self) -> str:
-        """What to do if nothing explains the difference, and further possible causes."""
+        """What to do if nothing explains the difference; else other possible causes."""
         said = self.explanation
         if said.verdict != "unexplained":
             return self._not_known
@@ -224,14 +224,14 @@ class WhyView(View):
 
     @property
     def one_reason(self) -> str:
-        """Why nothing is proved, if there is one reason; else empty."""
+        """Why no cause is proved, if the reason is the same for all; else empty."""
         causes = self.explanation.causes
         findings = {(cause.finding.level, cause.finding.how) for cause in causes}
         level, how = findings.pop() if len(findings) == 1 < len(causes) else ("", "")
         return sentence(how) if level == MAY_MATTER else ""
 
     def finding(self, cause: Cause) -> str:
-        """Return what experiments say about a cause; empty if shown once for all."""
+        """Return what experiments say about a cause; empty if ``one_reason`` says it."""
         return "" if self.one_reason else cause.finding.how
 
     @property
@@ -255,20 +255,20 @@ class WhyView(View):
 
     @property
     def causes(self) -> list[Cause]:
-        """The causes that are shown in full, with only a few that may matter."""
+        """The causes that are shown in full; only a few of them are untested."""
         minor = find_minor(self.explanation.causes, self.explanation.run)
-        may = [cause for cause in self._beside_roots if _may_matter(cause) and cause not in minor]
+        may = [cause for cause in self._not_in_roots if _may_matter(cause) and cause not in minor]
         folded = [*may[_MOST_MAY_MATTER:], *minor]
-        return [cause for cause in self._beside_roots if cause not in folded]
+        return [cause for cause in self._not_in_roots if cause not in folded]
 
     @property
     def folded(self) -> list[Cause]:
         """The causes that are only named."""
-        return [cause for cause in self._beside_roots if cause not in self.causes]
+        return [cause for cause in self._not_in_roots if cause not in self.causes]
 
     @property
-    def _beside_roots(self) -> list[Cause]:
-        """The causes without those that a root in another cell tells, and no experiment."""
+    def _not_in_roots(self) -> list[Cause]:
+        """The causes, except untested ones that a root in another cell already names."""
         told = {(root.kind, root.name) for root in self.explanation.roots if root.path}
         return [
             cause
@@ -282,7 +282,7 @@ class WhyView(View):
         said = self.explanation
         keep = (*find_keep(said.causes, said.roots, said.run), *said.keep)
         keep = (*(f"{root.name}.eval()" for root in self._trained), *keep)
-        if said.against is not None and said.against.receipt:  # which cannot be restored
+        if said.against is not None and said.against.receipt:  # a receipt's run cannot be restored
             keep = (*dict.fromkeys(cause.fix for cause in said.causes if cause.fix), *keep)
         return tuple(dict.fromkeys(keep))
 
@@ -321,7 +321,7 @@ class WhyView(View):
 
     @property
     def _changed(self) -> list[Change]:
-        """All changes, each number once, even if it was printed or has several names."""
+        """All changes, without numbers that an earlier change already shows."""
         told = list[Change]()
         for each in self.explanation.changed:
             if not any(_tells_same(other, each) for other in told):
@@ -330,13 +330,13 @@ class WhyView(View):
 
     @property
     def is_provable(self) -> bool:
-        """Whether experiments were not done yet and may prove a cause."""
+        """Whether experiments can prove a cause, and were not run yet."""
         said = self.explanation
         return not said.tested and any(map(_may_matter, said.causes))
 
     @property
     def asks(self) -> set[str]:
-        """The variables in the answer that other cells created, so one can ask about them."""
+        """The variables in the answer that other cells set: each can be asked about."""
         causes = {each.name for each in self.explanation.causes if each.kind == "input"}
         return causes.union(*(root.path for root in self.explanation.roots))
 
@@ -354,14 +354,14 @@ class WhyView(View):
             name: The source or generator.
 
         Returns:
-            The digests in the earlier run and in this one; None if it did not exist.
+            The digests in the earlier run and in this run; None if the source did not exist.
         """
         runs = (self.explanation.against, self.explanation.run)
         states = [{} if run is None else run.before for run in runs]
         return states[0].get(name), states[1].get(name)
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         parts = [wrap(self.title, first=""), *self._cause_lines(), *self._way_lines()]
         parts += self._change_lines() if self.explanation.changed else []
         cleared = self.cleared[:_MOST_CLEARED]
@@ -411,12 +411,12 @@ class WhyView(View):
             yield from map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
 
     def html(self) -> str:
-        """Draw it for a notebook, without script."""
+        """Return the view as HTML, without scripts."""
         words = {"keep_head": KEEP, "folded_head": FOLDED, "say_path": say_path, "suspect": suspect}
         return fill("why", view=self, said=self.explanation, **words)
 
     def to_json(self, cell: str = "") -> str:
-        """Write it as one line of JSON.
+        """Return the view as one line of JSON.
 
         Args:
             cell: The front end's identifier of the cell, if it differs from the record's.
@@ -448,7 +448,7 @@ class WhyView(View):
 
 
 def say_timed(run: Run) -> str:
-    """Return the end of a sentence about a run's times, which are not compared."""
+    """Return the end of a sentence that names a run's values that are times."""
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 
@@ -457,7 +457,7 @@ def _may_matter(cause: Cause) -> bool:
 
 
 def say_path(root: Root, mark: str = "") -> str:
-    """Return the path from a root to the cell that was asked about; or empty.
+    """Return the path from a root to the explained cell; empty if there is none.
 
     Args:
         root: The root.
@@ -492,7 +492,7 @@ def cause_json(cause: Cause) -> dict[str, object]:
 
 
 def _is_step(change: Change) -> bool:
-    """Return whether a change is a single number's, with both sides known."""
+    """Return whether a change is from one known number to another."""
     sides = change.before, change.after
     return all(side is not None and len(side) == 1 for side in sides)
 
@@ -503,7 +503,7 @@ def _listed(numbers: Sequence[float]) -> str:
 
 
 def _tells_same(change: Change, other: Change) -> bool:
-    """Return whether two changes show the same numbers, the second perhaps as printed."""
+    """Return whether two changes show the same numbers, even if one is printed."""
     sides = [*zip((change.before, change.after), (other.before, other.after), strict=True)]
     if any(None in pair or len(pair[0] or ()) != len(pair[1] or ()) for pair in sides):
         return False

@@ -1,4 +1,4 @@
-"""``%why all`` as text, HTML and JSON: the changed cells, by their roots."""
+"""``%why all`` as text, HTML and JSON: the changed cells, grouped by root."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipytorchseed.why.evidence import run_name, run_word
 from ipytorchseed.why.explanation import Explanation, Root
 from ipytorchseed.why.words import many
 
-# The root of cells whose change nothing explains.
+# The root of cells whose change is not explained.
 _UNKNOWN = Root("", "", "no recorded input changed")
 
 
@@ -23,8 +23,8 @@ class Group(Struct, frozen=True):
 
     Attributes:
         root: The reason.
-        cells: The change of each: ``In[7] `acc` 0.93 → 0.97``.
-        runs: The number in ``In[...]`` of each.
+        cells: The change of each cell: ``In[7] `acc` 0.93 → 0.97``.
+        runs: The number in ``In[...]`` of each cell's run.
     """
 
     root: Root
@@ -38,7 +38,7 @@ class NotebookView(View):
     Args:
         explanations: The explanation of the last run of each cell that ran twice, oldest first.
         cells: The number of cells, including those that ran once.
-        kernel: The kernel that asks.
+        kernel: The id of the current kernel.
     """
 
     def __init__(self, explanations: Sequence[Explanation], cells: int, kernel: str) -> None:
@@ -49,7 +49,7 @@ class NotebookView(View):
         self.groups = self._group()
 
     def _group(self) -> list[Group]:
-        """Group the cells by root, each root as the first cell describes it."""
+        """Group the cells by root; the first cell's description of a root is used."""
         groups: dict[tuple[str, str], Group] = {}
         for said in self._changed:
             view = WhyView(said, self._kernel)
@@ -82,7 +82,7 @@ class NotebookView(View):
         return f"More about one of them: %why {run_word(self._changed[0].run, self._kernel)}"
 
     def text(self) -> str:
-        """Draw it for a terminal of 80 columns."""
+        """Return the view as text for a terminal of 80 columns."""
         parts = [wrap(self.title, first="")]
         for group in self.groups:
             parts.append(wrap(group.root.message, first="  ◆ "))
@@ -92,11 +92,11 @@ class NotebookView(View):
         return "\n".join(parts)
 
     def html(self) -> str:
-        """Draw it for a notebook, without script."""
+        """Return the view as HTML, without scripts."""
         return fill("why_all", view=self)
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the view as one line of JSON."""
         return write_json(
             cells=self._cells,
             compared=self._compared,

@@ -28,16 +28,16 @@ COMMANDS = (check, doctor, kernel, ledger, ranks, report, trace)
 
 @contextmanager
 def _visible_errors() -> Iterator[None]:
-    """Report errors of the system in one line, with hostile characters escaped.
+    """Turn errors into one line, with control characters escaped.
 
     Raises:
-        UnreadableError: A full disk, or a file that cannot be written. Exit code 1 has a different
-            meaning.
+        UnreadableError: A file cannot be read or written, or the command cannot do its work. It
+            exits with 2, because 1 means that results differ.
     """
     try:
         yield
     except BrokenPipeError:
-        raise  # click's own: the reader closed the pipe
+        raise  # click handles it: the reader closed the pipe
     except OSError as error:
         where = error.filename or "the output cannot be written"
         raise UnreadableError(visible(f"{where}: {error.strerror or error}")) from None
@@ -51,7 +51,7 @@ def _visible_errors() -> Iterator[None]:
             known = without_dashes(error.ctx.command).values()
             message = f"{message.rstrip('.')}{did_you_mean(error.option_name, known)}"
         is_help = type(error) is getattr(click.exceptions, "NoArgsIsHelpError", None)
-        error.message = visible(message, lines=is_help)  # type: ignore[misc] # it has no other way in
+        error.message = visible(message, lines=is_help)  # type: ignore[misc] # there is no setter
         raise
 
 

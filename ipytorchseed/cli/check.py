@@ -56,10 +56,10 @@ class _CheckCommand(click.Command):
 )
 @option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, MOST_RUNS), default=2)
 @option("--seed", "N", "Seed python, numpy and torch with N before the first cell.", Seed())
-@flag("--rerun", "In one kernel, run all cells, then each again, last first: is that safe?")
+@flag("--rerun", "Run all cells in one kernel, then each again from last to first, and compare.")
 @flag("--strict", "Count cells with the same output but different variables as different.")
 @flag("--fix", "Write the few edits that make a notebook repeat, if it repeats with them.")
-@flag("--diff", "Show these edits, and write nothing; also with --fix.")
+@flag("--diff", "Show the edits that --fix would write; write nothing, even with --fix.")
 @flag(
     "--tag", "With --fix or --diff: mark cells that no edit fixes with the tag ipytorchseed-varies."
 )
@@ -184,7 +184,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx.exit(max(each.exit_code for each in verdicts))
 
 
-# Options that need one of others, and their names.
+# Options that need one of some other options, and how an error names these.
 _GOES_WITH = {
     "tag": (("fix", "diff"), "--fix or --diff"),
     "yes": (("fix",), "--fix"),
@@ -193,7 +193,7 @@ _GOES_WITH = {
 
 _ONCE, _AS_IT_IS = "runs each notebook once", "tests the notebook unchanged"
 
-# Options, those that they conflict with, and why.
+# Options, the options that they exclude, and why.
 _NOT_WITH = {
     "fix": (("rerun", "seed"), _AS_IT_IS),
     "diff": (("rerun", "seed"), _AS_IT_IS),
@@ -204,15 +204,15 @@ _NOT_WITH = {
 
 
 def _found(named: Sequence[Path]) -> list[Path]:
-    """Return the named notebooks, and those in named folders, each once."""
+    """Return the named notebooks, and the notebooks in named folders, each once."""
     paths: dict[Path, None] = {}
     for path in named:
-        if not os.path.isdir(path):  # noqa: PTH112 -- False for what cannot be read
+        if not os.path.isdir(path):  # noqa: PTH112 -- False if it cannot be read
             paths[path] = None
             continue
         inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
         if not inside and path.suffix == ".ipynb":
-            paths[path] = None  # it is reported with the others
+            paths[path] = None  # the check reports that it is a folder
         elif not inside:
             raise click.UsageError(f"there is no notebook in the folder {path}")
         paths.update(dict.fromkeys(inside))
@@ -220,7 +220,7 @@ def _found(named: Sequence[Path]) -> list[Path]:
 
 
 def _may_write(paths: Sequence[Path]) -> bool:
-    """Ask whether to write edits that git could not undo; return False for a no."""
+    """Ask whether to write edits that git could not undo; return the answer."""
     from ipytorchseed.checking.fixing import unsaved
 
     lines = [f"{path}: {why}" for path in paths if (why := unsaved(path))]
@@ -232,7 +232,7 @@ def _consistent(ctx: click.Context) -> None:
     """Refuse options that contradict each other.
 
     Raises:
-        UsageError: Some do.
+        UsageError: Two options contradict each other, or an option needs another one.
     """
     given = ctx.params
     for word, (others, which) in _GOES_WITH.items():
@@ -251,7 +251,7 @@ def _read_receipt(
 
     Raises:
         UsageError: There are several notebooks for one receipt.
-        ReceiptError: It cannot be read.
+        ReceiptError: The receipt cannot be read.
     """
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.reading import read
@@ -267,7 +267,7 @@ def _writable(option: str, path: Path | None) -> None:
     """Check that a file can be written, before hours of work depend on it.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
     """
     if path is None:
         return
@@ -279,7 +279,7 @@ def _writable(option: str, path: Path | None) -> None:
 
 
 def _write_receipt(path: Path, verdict: Verdict) -> None:
-    """Write the receipt of a run; that of an unfinished run replaces no other."""
+    """Write the receipt of a run, unless the run did not reach its end."""
     if verdict.receipt and verdict.fault is None:
         path.write_bytes(verdict.receipt)
     elif path.is_file() and not path.stat().st_size:  # made by _writable
@@ -288,7 +288,7 @@ def _write_receipt(path: Path, verdict: Verdict) -> None:
 
 @contextmanager
 def _no_commands(*, on: bool) -> Iterator[None]:
-    """Keep GitHub from reading commands in a notebook's words.
+    """Keep GitHub from running workflow commands in a notebook's text.
 
     https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
     """

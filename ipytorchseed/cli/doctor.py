@@ -44,9 +44,9 @@ class Finding(Struct, frozen=True):
 
     Attributes:
         level: ``problem`` if something does not work; else ``note``.
-        which: What it is about.
-        what: What is wrong with it.
-        fix: What to do, or nothing.
+        which: The package, file or setting that the finding is about.
+        what: What is wrong, as the rest of the sentence.
+        fix: What to do; or empty.
     """
 
     level: Literal["problem", "note"]
@@ -67,10 +67,10 @@ class Health(Struct, frozen=True):
     """The state of the ledger.
 
     Attributes:
-        path: Its path, also if it does not exist yet.
-        state: Whether it can be used.
+        path: The path of the ledger, even if there is none yet.
+        state: Whether the ledger can be used.
         runs: The number of runs.
-        bytes: Its size.
+        bytes: The size of the ledger's file.
     """
 
     path: str
@@ -86,15 +86,15 @@ class Health(Struct, frozen=True):
 
 
 class Diagnosis(Struct, frozen=True):
-    """Everything that was found.
+    """The result of ``ipytorchseed doctor``.
 
     Attributes:
         schema: The version of the schema.
         versions: The versions of relevant packages; None if not installed.
         system: The kind of machine.
         ledger: The ledger.
-        findings: Problems first.
-        block: The same for others, without user names and paths.
+        findings: The findings, problems first.
+        block: A text with all of this for an issue, without user names and paths.
     """
 
     versions: dict[str, str | None]
@@ -121,9 +121,9 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
 
 
 def diagnose() -> Diagnosis:
-    """Check everything.
+    """Run all checks.
 
-    torch is imported if possible; no device is started.
+    This imports torch if possible, and starts no device.
     """
     versions: dict[str, str | None] = {"python": platform.python_version()}
     versions |= {name: _version(name) for name in ("ipytorchseed", *_needed(), *_BESIDE)}
@@ -177,7 +177,7 @@ def _widgets() -> Iterator[Finding]:
 
 
 def _shadows() -> Iterator[Finding]:
-    """Yield files of the working folder that shadow a library."""
+    """Yield findings on files of the working folder that shadow a library."""
     needed = {name.lower().replace("-", "_") for name in _needed()}
     hidden = {*needed, "IPython", "ipytorchseed", *sys.stdlib_module_names}
     try:
@@ -215,7 +215,7 @@ def _environment() -> Iterator[Finding]:
 
 
 def _other_extensions() -> Iterator[Finding]:
-    """Yield what IPython's default profile loads before the first cell."""
+    """Yield findings on extensions and startup files of IPython's default profile."""
     from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
     ipython = Path(os.environ.get("IPYTHONDIR") or Path.home() / ".ipython", "profile_default")
@@ -244,7 +244,7 @@ def _other_extensions() -> Iterator[Finding]:
 
 
 def _other_pythons() -> Iterator[Finding]:
-    """Yield Jupyter kernels of another Python, which may not have the extension."""
+    """Yield findings on Jupyter kernels that run another Python than this one."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     specs: dict[str, dict[str, dict[str, object]]] = {}
@@ -321,9 +321,9 @@ def _block(
 def _anonymous(text: str, health: Health) -> str:
     """Replace the user's folders by their roles, and remove the user's name."""
     places = {str(Path(health.path).parent): "<ledger>", sys.prefix: "<python>"}
-    with suppress(OSError):  # it was removed
-        places[os.path.abspath(os.curdir)] = "<here>"  # noqa: PTH100 -- as others wrote it, links and all
-    with suppress(RuntimeError):  # a user without one
+    with suppress(OSError):  # the folder was removed
+        places[os.path.abspath(os.curdir)] = "<here>"  # noqa: PTH100 -- with links, as in messages
+    with suppress(RuntimeError):  # a user without a home folder
         places[str(Path.home())] = "~"
     for place, name in sorted(places.items(), key=lambda each: -len(each[0])):
         text = text.replace(place, name) if len(place) > 1 else text

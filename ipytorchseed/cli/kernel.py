@@ -20,10 +20,10 @@ Specs = dict[str, dict[str, Any]]
 
 _LARGEST_HASH_SEED = 2**32 - 1
 
-# More than any machine runs at once; a kernel with far more crashes.
+# More threads than any machine runs at once. A kernel with far more threads crashes.
 _MOST_THREADS = 1024
 
-# Names of kernels become names of folders; ``..`` would be all of Jupyter's.
+# A kernel's name is also the name of its folder: ``..`` would be the folder of all kernels.
 _NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 _LAUNCH = "-m ipykernel_launcher -f {connection_file} --ext=ipytorchseed"
@@ -48,7 +48,7 @@ def kernel() -> None:
 
 
 @kernel.command()
-@option("--name", "NAME", "Its name in Jupyter.", callback=_check_name, default=_MARK)
+@option("--name", "NAME", "The name in Jupyter.", callback=_check_name, default=_MARK)
 @option(
     "--hash-seed",
     "N",
@@ -131,7 +131,7 @@ def remove(*, name: str) -> None:
 
 
 def _kernels() -> tuple[Path, Specs, Specs]:
-    """Return the folder of this user's kernels, all that Jupyter finds, and our specs."""
+    """Return the folder of this user's kernels, all kernels by name, and our specs."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     manager = KernelSpecManager()

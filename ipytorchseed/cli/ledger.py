@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1e6
 
-# The columns of a table of runs, and the characters shown of each.
+# The columns of a table of runs, and the most characters that each shows.
 _MOST = {"#": 9, "In": 7, "Started": 16, "Took": 18, "Notebook": 14, "Cell": 60, "Moved": 12}
 
 # Characters between two columns.
@@ -54,7 +54,7 @@ def path() -> None:
 @ledger.command()
 @option("--notebook", "N", "Only this notebook: its name, or the end of its path.")
 @click.option(
-    "-n", "count", type=Whole(min=1), default=20, show_default=True, help="How many runs."
+    "-n", "count", type=Whole(min=1), default=20, show_default=True, help="The number of runs."
 )
 @in_json()
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
@@ -75,15 +75,15 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 @option(
     "--days",
     "N",
-    "Drop older runs; states of sources are dropped earlier anyway.",
+    "Drop runs older than N days. States of sources are dropped earlier anyway.",
     Number(min=0),
 )
-@option("--size", "MB", "Drop the oldest above this size.", Number(min=1))
+@option("--size", "MB", "Drop the oldest runs if the ledger is larger.", Number(min=1))
 @flag("--yes", "Do not ask for confirmation.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
     """Drop old or excess runs and free the space.
 
-    States saved under a name stay. Notebooks do the same automatically.
+    States saved under a name are kept. Notebooks also prune the ledger, automatically.
     """
     with _open(read_only=False) as opened:
         for notice in opened.notices:
@@ -91,7 +91,7 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
         limits = _limits(opened.limits, days, size)
         if not yes:
             click.confirm(f"{_plan(limits)} from {opened.path}?", abort=True)
-        opened.limits = limits  # not before: closing prunes too
+        opened.limits = limits  # only now: closing the ledger applies them too
         before = opened.counts().bytes
         removed = opened.tidy()
         after = opened.counts()
@@ -128,7 +128,7 @@ def verify(ctx: click.Context) -> None:
 @option(
     "-o --output",
     "FILE",
-    "Write it there instead of printing it.",
+    "Write the receipt to FILE instead of printing it.",
     click.File("wb", lazy=True),
     callback=partial(no_stranger, "a receipt", is_receipt),
     default="-",
@@ -137,9 +137,9 @@ def verify(ctx: click.Context) -> None:
 def export(*, notebook: str, output: IO[bytes]) -> None:
     """Write the last run of each cell of NOTEBOOK as a receipt.
 
-    NOTEBOOK is its name, or the end of its path. The receipt has digests and settings, but no
-    cell text and no contents of variables; `check --against` and `%why --against` compare with
-    it.
+    NOTEBOOK is a notebook's name, or the end of its path. The receipt has digests and settings, but
+    no cell text and no contents of variables. `check --against` and `%why --against` compare runs
+    with it.
     """
     from ipytorchseed.reads.own_lines import is_inspection
     from ipytorchseed.receipts.privacy import Places
@@ -185,7 +185,7 @@ def _open(*, read_only: bool, as_json: bool = False) -> Ledger:
 # Runs
 
 
-# What follows the notebook's name in the key of one of several ranks.
+# The end of the notebook's key in the ledger, if it is one of several ranks.
 _RANK = re.compile(r", rank \d+$")
 
 

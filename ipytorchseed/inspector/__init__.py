@@ -1,4 +1,4 @@
-"""The live inspector, the only widget code.
+"""The live inspector; only this folder uses widgets.
 
 The package and the public function ``ipytorchseed.inspector`` have the same name, so the package
 can be called:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Inspector(ModuleType):
-    """A package that is also the function of the same name."""
+    """The class of this package, which makes the package callable."""
 
     def __call__(self) -> Inspection | Alone:
         """Return what ``%rng`` shows: states, settings and the timeline of runs.
@@ -26,7 +26,7 @@ class _Inspector(ModuleType):
         in scripts it is a widget without a timeline, which can also be printed.
 
         Raises:
-            LookupFailure: The extension is not loaded in the IPython that runs.
+            LookupFailure: IPython runs, but the extension is not loaded in it.
         """
         from ipytorchseed.notebook.extension import running
 

@@ -1,4 +1,4 @@
-"""The actions of the inspector's buttons, which ask if needed and call a magic."""
+"""The actions of the inspector's buttons: each runs one of our magics."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
 
     Args:
         state: The state of the extension in the shell.
-        wish: ``what`` to do, with its arguments; ``last``, the newest run that the view shows;
-            ``sure``, whether the user has confirmed it.
+        wish: The request of the view: ``what``, the action, with its arguments; ``last``, the
+            newest run that the view shows; ``sure``, whether the user has confirmed the action.
 
     Returns:
         ``done`` with the output of the magic, or ``confirm`` with a question.
@@ -63,11 +63,11 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
 
 
 def _undo(what: str, after: Run) -> Model | None:
-    """Return the wish that undoes an action; None if nothing moved.
+    """Return the request that undoes an action; None if it moved no state.
 
     Args:
         what: The action.
-        after: The record of its magic.
+        after: The record of the magic that the action ran.
     """
     if what == "replay":
         return {"what": "undo-replay"}
@@ -75,7 +75,7 @@ def _undo(what: str, after: Run) -> Model | None:
 
 
 def _line(state: State, wish: Mapping[str, Any]) -> str:
-    """Return the line that does what a button does.
+    """Return the line of a magic that performs a button's action.
 
     Raises:
         LookupFailure: There is no such button, or a value is invalid.
@@ -98,7 +98,7 @@ def _line(state: State, wish: Mapping[str, Any]) -> str:
 
 
 def _line_for_run(state: State, what: str, wish: Mapping[str, Any]) -> str:
-    """Return the line for a button of a run."""
+    """Return the line of a magic that performs an action on a run."""
     kernel = state.tracking.session.kernel
     word = run_word(_run(state, int(wish["run"])), kernel)
     if what == "prove":

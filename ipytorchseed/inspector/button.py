@@ -11,8 +11,8 @@ def make_button(word: str, press: Callable[[], object]) -> ipywidgets.Button:
     """Make a button, which is displayed like any widget.
 
     Args:
-        word: Its label.
-        press: Called when it is pressed.
+        word: The label.
+        press: Called when the button is pressed.
     """
     button = ipywidgets.Button(description=word)
     button.on_click(lambda _: press())

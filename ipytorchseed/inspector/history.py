@@ -16,7 +16,7 @@ from ipytorchseed.session.session import Session
 # Runs read at a time in a search.
 _PIECE = 256
 
-# Seconds after which a search stops and returns how far it came, as cells wait for it.
+# Seconds after which a search stops and returns how far it came: cells wait for it.
 _SEARCH_SECONDS = 0.05
 
 # The most cells whose latest runs are cached.
@@ -126,7 +126,7 @@ class History:
             high: The place after the last one.
 
         Returns:
-            The places found, in ascending order, and the first place that was searched.
+            The places of these runs, in ascending order, and the lowest place that was searched.
         """
         deadline = time.perf_counter() + _SEARCH_SECONDS
         found: list[int] = []
@@ -148,14 +148,14 @@ class History:
         return last_moves(self._back(count, max(0, count - _LOOKED_BACK)), now)
 
     def _back(self, high: int, low: int) -> Iterator[Line]:
-        """Iterate from the newest line to older ones, and read only those needed."""
+        """Yield lines from the newest to older ones, and read them as needed."""
         while high > low:
             begin = max(low, high - _GLANCE)
             yield from (line for line in reversed(self.lines(range(begin, high)).values()) if line)
             high = begin
 
     def _read(self, first: int, last: int) -> None:
-        """Read the runs from one place to another, each with its cell's runs before."""
+        """Read the runs from one place to another, and earlier runs of their cells."""
         begin, end = self.ids[first], self.ids[last]
         for number in self.ids[first : last + 1]:
             self._lines.setdefault(number, None)

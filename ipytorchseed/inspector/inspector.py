@@ -1,4 +1,4 @@
-"""The inspector's widgets, for IPython and without it, and their cache of states."""
+"""The inspector's widgets, with and without IPython, and their cache of states."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from ipytorchseed.rng.torch_random import has_torch
 
 _STATIC = files("ipytorchseed.inspector") / "static"
 
-# The modules, each after those that it imports. They are joined, as a widget has only one module.
+# The modules, each after the ones that it imports. They are joined: a widget has only one module.
 _SCRIPTS = ("elements", "shelf", "channel", "answer", "timeline", "inspector")
 
 # Imports and exports between our modules, which are removed.
 _LINKS = lazy_pattern(r"^import [^;]*;\n|^export (?!default)", re.MULTILINE)
 
-# A comment that takes whole lines, such as the types.
+# A comment that takes whole lines, such as one with types.
 _COMMENT = lazy_pattern(r"^ *(?:/\*\*(?:(?!\*/|/\*\*).)*\*/|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
 
 
 def join_modules() -> str:
-    """Return our ES modules joined and minified, as each notebook saves a copy."""
+    """Return our ES modules, joined, and minified because each notebook saves a copy."""
     texts = (_LINKS.sub("", (_STATIC / f"{name}.js").read_text("utf-8")) for name in _SCRIPTS)
     return re.sub(r"^ +", "", _COMMENT.sub("", "".join(texts)), flags=re.MULTILINE)
 
@@ -53,10 +53,10 @@ _TEXT = "The live inspector. It needs Jupyter widgets; the table above shows the
 
 
 class Inspector(anywidget.AnyWidget):
-    """A widget that saves only its code: views ask for rows when they become visible.
+    """A widget that saves only its code: views request rows when they become visible.
 
     Attributes:
-        answer: Returns the answer to a view's question; None while the extension is not loaded.
+        answer: Returns the answer to a view's question; None if the extension is not loaded.
     """
 
     _esm = join_modules()
@@ -95,7 +95,7 @@ class Inspector(anywidget.AnyWidget):
 class Alone(Inspector):
     """A widget with states, settings and the alerts of finished blocks, without runs.
 
-    Its first content is part of its saved state, for pages without a kernel.
+    The content at the start is saved with the widget, for pages without a kernel.
 
     Args:
         names: The namespace whose generators are shown.
@@ -115,7 +115,7 @@ class Alone(Inspector):
         self.told = visible_model(self._look({}))
 
     def _look(self, _: Mapping[str, Any]) -> Model:
-        """Return the current content for any question of a view."""
+        """Return the current content, whatever a view asks."""
         self._present.look(find_generators(self._names))
         seeds = recent_seeds()
         seeded = f"last seed: {seeds[0]}" if seeds else "no seed set yet"
@@ -136,7 +136,7 @@ class Present:
     """The states of sources and generators, with a cache of their positions.
 
     Attributes:
-        rows: Sources, then generators, as last read.
+        rows: The rows from the last reading: sources, then generators.
     """
 
     def __init__(self) -> None:
@@ -170,8 +170,8 @@ class Present:
             named = digest(state)
             if known.digest == named:
                 return known
-            # Searching for a seed in vain takes a tenth of a second. If draws lead from a state of
-            # unknown seed to this one, its seed is unknown as well.
+            # A search for a seed takes a tenth of a second if there is none. If draws lead here
+            # from a state whose seed is unknown, a search would not find one either.
             lost = known.position.draws is None and each.name in self._states
             if lost and draws_between(self._states[each.name], state) is not None:
                 return replace(known, digest=named)

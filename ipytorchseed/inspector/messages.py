@@ -34,18 +34,18 @@ from ipytorchseed.why.evidence import run_phrase
 # The number of rows that a view gets when it opens.
 _FIRST = 60
 
-# The most rows that it gets in one answer.
+# The most rows that a view gets in one answer.
 _MOST = 400
 
-# The only widget of this kernel. Unloading keeps it, as a notebook saves the code of each widget.
+# The only widget of this kernel. Unloading keeps it: a notebook saves the code of each widget.
 _made: list[Inspector] = []
 
 
 class MessageHandler:
     """Answers the questions of views, and sends them new runs.
 
-    Questions come between cells, or from another thread while a cell runs (ipykernel 7). In that
-    case the answer has the records so far, and the states at the last run's end.
+    Questions arrive between cells, or in another thread while a cell runs (ipykernel 7). While a
+    cell runs, the answer has the records so far, and the states at the end of the last run.
 
     Args:
         state: The state of the extension in the shell.
@@ -92,7 +92,7 @@ class MessageHandler:
         self._widget.say({"say": "gone", "text": text})
 
     def ran(self, run: Run | None) -> None:
-        """Send what a finished run changed to the views, if one was opened."""
+        """Send the changes of a finished run to the views, if any view was opened."""
         if not self._opened:
             return
         if run is None or not run.id:
@@ -121,7 +121,7 @@ class MessageHandler:
         )
 
     def answer(self, question: Mapping[str, Any]) -> Model | None:
-        """Answer a question of a view, which shows errors."""
+        """Answer a question of a view; the view shows any error."""
         handler = self._questions.get(str(question.get("ask")))
         return None if handler is None else handler(question)
 

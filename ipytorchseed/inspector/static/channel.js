@@ -4,7 +4,7 @@ import { act, button, fill, h, span } from "./elements.js";
 
 /** @import {Child, Done, Model, Props, Said, Wish} from "./model" */
 
-const PATIENCE = 5000; // milliseconds without an answer until the view says so
+const PATIENCE = 5000; // milliseconds to wait for an answer before the view reports it
 
 export class Channel {
   /** @param {Model} model @param {HTMLElement} el */
@@ -16,7 +16,7 @@ export class Channel {
     this.told = h("div", { class: "its-told", role: "status", hidden: true });
     this.root = h("div", { class: "its its-inspector", role: "region", "aria-label": "Randomness" });
     el.append(this.root);
-    // Otherwise the notebook handles keys as commands. It checks the focused element first.
+    // Without this mark on the focused element, the notebook handles keys as commands.
     this.root.addEventListener("focusin", ({ target }) => {
       if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
     });
@@ -63,7 +63,7 @@ export class Channel {
   /**
    * Scroll to a cell by the execution counts that it may show, in front ends that allow it.
    * @param {number[]} numbers
-   * @param {string} text The message if it is not found.
+   * @param {string} text The message if no such cell is found.
    */
   show(numbers, text) {
     const wanted = numbers.map((number) => `[${number}]:`);

@@ -15,7 +15,7 @@ class Inspector extends Answer {
   constructor(model, el) {
     super(model, el);
     /** @type {Now | null} */ this.now = null;
-    this.chosen = 0; // this and the next: numbers of runs
+    this.chosen = 0; // a run's number in the ledger, like `against`
     this.against = 0;
     this.comparing = false;
     this.stale = false;
@@ -31,7 +31,7 @@ class Inspector extends Answer {
     this.look = button("Look again", () => this.ask({ ask: "open" }), { hidden: true });
     this.timeline = new Timeline((question) => this.ask(question), (id, second) => this.choose(id, second || this.comparing));
     const legend = "Equal chips are equal states · a ring: began in another state than the cell’s run before · ";
-    const hint = "Choose a run to see why its result differs from the one before.";
+    const hint = "Choose a run to see why its result differs from the run before.";
     fill(this.why, [h("p", { class: "its-dim" }, hint)]);
     const { bar, scroll } = this.timeline;
     const key = h("p", { class: "its-legend its-dim" }, legend, span("its-warn", "↯"), " moved between runs");
@@ -39,7 +39,7 @@ class Inspector extends Answer {
     fill(this.root, [...parts, this.why, this.news]);
     this.root.onkeydown = (event) => {
       if (event.key === "Escape") this.closeForm();
-      // JupyterLab keeps Enter from doing so by itself.
+      // JupyterLab prevents Enter from submitting the form.
       if (event.key === "Enter" && event.target instanceof HTMLInputElement && event.target.form) {
         event.preventDefault();
         this.form.requestSubmit();
@@ -51,7 +51,7 @@ class Inspector extends Answer {
       this.timeline.redraw();
     });
     this.watch.observe(this.root);
-    const told = model.get("told"); // set without a shell: the page may be read without its process
+    const told = model.get("told"); // set outside IPython: the page may be read without a kernel
     if (told) this.alone(told);
     else this.ask({ ask: "open" });
   }
@@ -161,7 +161,7 @@ class Inspector extends Answer {
   /** @param {boolean} running */
   drawStatus(running) {
     const runs = `${write(this.timeline.shelf.total)} runs`;
-    const busy = running && "a cell is running: this is from before it";
+    const busy = running && "a cell is running: these states are from before it";
     fill(this.status, [[runs, busy, this.now?.rule].filter(Boolean).join(" · ")]);
   }
 

@@ -9,8 +9,8 @@ const MOST = 300; // rows requested at a time
 /**
  * Return which rows to draw.
  * @param {number} top How far the list is scrolled, in pixels.
- * @param {number} height Its visible height, in pixels.
- * @param {number} count How many rows there are.
+ * @param {number} height The visible height of the list, in pixels.
+ * @param {number} count How many rows the list has.
  * @returns {[first: number, end: number]}
  */
 export function inSight(top, height, count) {
@@ -52,7 +52,7 @@ export class Shelf {
     return null;
   }
 
-  /** Return the newest known run. */
+  /** Return the number of the newest known run. */
   get last() {
     return Math.max(0, ...[...this.rows.values()].map((row) => row?.id ?? 0));
   }

@@ -71,13 +71,13 @@ export class Timeline {
       delay = setTimeout(read, 150);
     };
     changed.onchange = all.onchange = this.sources.onchange = read;
-    const looks = { title: "Also those that only looked, as %why, or could not be parsed" };
+    const looks = { title: "Also runs that only looked, such as %why, or could not be parsed" };
     const boxes = [h("label", null, changed, " Only runs that differ"), h("label", looks, all, " All runs")];
     const props = { class: "its-filter", role: "search", "aria-label": "Runs to show" };
     return h("div", props, text, this.sources, ...boxes, this.count);
   }
 
-  /** @param {Placed[]} rows The newest ones. */
+  /** @param {Placed[]} rows The newest rows. */
   begin(rows) {
     this.shelf = new Shelf();
     this.drawn.clear();

@@ -1,4 +1,1 @@
-"""Runs notebooks in fresh kernels and compares the runs.
-
-It finds out whether they repeat, and if not, why.
-"""
+"""Runs notebooks in fresh kernels, and finds out whether and why they differ."""

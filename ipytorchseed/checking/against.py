@@ -26,8 +26,8 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
 
     Args:
         notebook: The notebook that was run.
-        fresh: One pass through it.
-        receipt: The record of its run elsewhere.
+        fresh: A pass through the notebook.
+        receipt: The record of an earlier run, perhaps on another machine.
     """
     with open_runs(fresh.ledger, notebook) as records:
         here = {run.cell: run for run in records.runs}
@@ -39,7 +39,7 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         pair = Pair(Runs(runs, lambda: receipt), records)
         pair.unseeded = {name for name in pair.unseeded if not _chosen(records, name)}
         cells = [
-            _hold(pair, cell)
+            _compare(pair, cell)
             for cell in notebook.cells
             if cell.count is None or cell.index in fresh.outputs
         ]
@@ -56,7 +56,7 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
 
     Args:
         notebook: The notebook that was run.
-        fresh: One pass through it.
+        fresh: A pass through the notebook.
     """
     with open_runs(fresh.ledger, notebook) as records:
         places = Places.here(str(notebook.path))
@@ -64,8 +64,8 @@ def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
         return write(notebook.path.name, runs, records.find_states, places)
 
 
-def _hold(pair: Pair, cell: Cell) -> CellVerdict:
-    """Compare a cell with its run elsewhere, and find the causes."""
+def _compare(pair: Pair, cell: Cell) -> CellVerdict:
+    """Compare a cell's run with its run in the receipt, and find the causes."""
     if cell.count is None:
         return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
     runs = pair.runs(cell)
@@ -79,7 +79,7 @@ def _hold(pair: Pair, cell: Cell) -> CellVerdict:
 
 
 def _grade(change: Change) -> Grade:
-    """Return a change, labelled if it is rounding."""
+    """Grade a change as rounding or as different."""
     distance, detail, found = find_distance(change), change.detail, Found.DIFFERENT
     if distance is not None and distance <= ROUNDING:
         detail += f"; {say_rounding(Distance(distance, beyond_zero=distance))}"
@@ -88,7 +88,7 @@ def _grade(change: Change) -> Grade:
 
 
 def _chosen(records: Runs, name: str) -> bool:
-    """Return whether a person chose the seed of a source here, not the system."""
+    """Return whether a source started from a seed that people choose: 0 to 2**32-1."""
     states = records.find_states()
     place = None if states is None else states.position(name, records.begins()[name])
     return place is not None and place.seed is not None and place.seed < LIMIT

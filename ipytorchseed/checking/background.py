@@ -1,8 +1,8 @@
 """The process in which ``%check`` runs the notebook's file.
 
-The kernel that asks is not touched. The process reads one request from standard input and writes
-its progress and its findings as lines of JSON. It ends, with its kernels, when standard input is
-closed, for example because the asking kernel died.
+The user's kernel, in which ``%check`` was typed, is not touched. The process reads one request from
+standard input, and writes its progress and its findings as lines of JSON. It ends, with its
+kernels, when standard input is closed, for example because the user's kernel died.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from ipytorchseed.render.text import bar
 # The most files and bytes in a folder that is copied.
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 30
 
-# How messages name the runs that the fresh one is compared with.
+# The name in messages for the runs that the fresh run is compared with.
 _NAME = "this kernel"
 
-# Kinds of causes that are only in the asking kernel: no edit of the file removes them.
+# Kinds of causes that exist only in the user's kernel: no edit of the file removes them.
 _NOT_FIXED = frozenset({"code", "input"})
 
 
 class Request(Struct, frozen=True):
-    """What to run, and what to compare it with.
+    """A notebook to run, and the runs to compare with.
 
     Attributes:
         path: The notebook.
-        ledger: The file with the runs of the kernel that asks.
-        runs: The numbers in that file of the runs to compare with.
-        copy: Whether to run it in a copy of its folder.
+        ledger: The ledger's file, which has the runs of the user's kernel.
+        runs: The ledger's numbers of the runs to compare with.
+        copy: Whether to run the notebook in a copy of its folder.
     """
 
     path: str
@@ -54,12 +54,12 @@ class Request(Struct, frozen=True):
 def main() -> None:
     """Answer the request on standard input."""
     request = msgspec.json.decode(sys.stdin.buffer.readline(), type=Request)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # which removes the folder
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the exit removes the folder
     threading.Thread(target=_end_with_asker, daemon=True).start()
     try:
         with tempfile.TemporaryDirectory(prefix="its-") as name:
             _check(request, Path(name))
-    except Exception as error:  # noqa: BLE001 -- reported to the kernel that asks
+    except Exception as error:  # noqa: BLE001 -- reported to the user's kernel
         _tell(Fresh(note=f"The file could not be run: {in_brief(error)}"))
 
 
@@ -121,7 +121,7 @@ def _check(request: Request, folder: Path) -> None:
 
 
 def _receipt(request: Request, path: Path) -> Any:  # noqa: ANN401 -- a Receipt, imported when used
-    """Return the asking kernel's runs as a receipt."""
+    """Return the runs of the user's kernel as a receipt."""
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.receipts.privacy import Places, conceal, found_at
     from ipytorchseed.receipts.record import Receipt
@@ -146,7 +146,7 @@ def _same_python(folder: Path) -> str:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """Copy a notebook's folder, link its siblings, and return the notebook there.
+    """Copy a notebook's folder, link its siblings, and return the copied notebook.
 
     Raises:
         UncheckableError: The folder is too large.

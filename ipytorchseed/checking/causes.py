@@ -1,7 +1,4 @@
-"""The causes of ``%why``, reworded for a check.
-
-A fix must work in the notebook itself.
-"""
+"""Rewords the causes of ``%why`` for a check: a fix must work in the notebook."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ def for_rerun(cause: Cause) -> Cause:
     """Reword a cause for a cell that is not safe to run again.
 
     Args:
-        cause: As ``%why`` reports it.
+        cause: The cause, as ``%why`` reports it.
     """
     if cause.kind == "rng":
         return replace(cause, fix="%%deterministic 42")  # then every run starts from the same state
@@ -48,7 +45,7 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
     """Reword a cause for a difference between two fresh kernels.
 
     Args:
-        cause: As ``%why`` reports it.
+        cause: The cause, as ``%why`` reports it.
         unseeded: The sources whose first states differed between the two kernels.
     """
     if cause.kind == "environment" and cause.name == "PYTHONHASHSEED":
@@ -69,12 +66,12 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
 def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
     """Reword the fixes in a verdict to suit the notebook's code.
 
-    They name the seed arguments of its calls. They are plain code if it does not load the
-    extension.
+    A fix names the seed argument of a call, if there is one. If the notebook does not load the
+    extension, the fix is plain code.
 
     Args:
         notebook: The notebook.
-        verdict: The verdict on it.
+        verdict: The verdict on the notebook.
     """
     if not any(cell.causes for cell in verdict.cells):
         return verdict
@@ -108,7 +105,7 @@ def _fix_cell(target: FixTarget, *, rerun: bool) -> str:
 
 
 def _keep_input(target: FixTarget) -> str:
-    """Return a line that leaves a cell's input as it is: a new name, or a copy."""
+    """Return code that does not change a cell's input: it uses a new name or a copy."""
     name, made = target.cause.name, ""
     for line in reversed(target.code.tree.body):
         if isinstance(line, ast.Assign) and [*map(ast.unparse, line.targets)] == [name]:

@@ -17,10 +17,10 @@ from ipytorchseed.render.text import escaped, visible
 def as_junit(verdicts: Sequence[Verdict]) -> str:
     """Return verdicts as JUnit XML.
 
-    A notebook that differs is a failure. One that could not be checked is an error.
+    A notebook that differs is a failure. A notebook that could not be checked is an error.
 
     Args:
-        verdicts: In the order in which the notebooks were named.
+        verdicts: The verdicts, in the order in which the notebooks were named.
     """
     broken = [each for each in verdicts if each.fault is not None]
     failed = [each for each in verdicts if each.exit_code == 1]

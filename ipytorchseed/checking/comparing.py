@@ -37,11 +37,11 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
 
     Args:
         notebook: The notebook that was run.
-        passes: Those with the same ledger ran in the same kernel.
+        passes: The passes. Passes with the same ledger ran in the same kernel.
 
     Returns:
-        A verdict for each code cell that the first and a later pass reached, or that is skipped;
-        none for a single pass.
+        A verdict for each code cell that is skipped, or that the first pass and a later one
+        reached. Empty for a single pass.
     """
     first, *others = passes
     verdicts: dict[int, CellVerdict] = {}
@@ -70,7 +70,7 @@ class Pair:
         after: The records of the other pass's kernel; the same object if one kernel ran both.
 
     Attributes:
-        unseeded: The sources whose first states differed between both.
+        unseeded: The sources whose first states differed between the two kernels.
     """
 
     def __init__(self, before: Runs, after: Runs) -> None:
@@ -109,8 +109,8 @@ class Pair:
         """
         outputs = Found.DIFFERENT if shown else Found.SAME
         states = self._states()
-        kept = _variables_apart(against, run, shown) + _moved_apart(against, run, states)
-        left = any(change.what == "variable" for change in kept)  # %why sees these without help
+        kept = _differing_variables(against, run, shown) + _differing_sources(against, run, states)
+        left = any(change.what == "variable" for change in kept)  # %why finds these by itself
         later = _with_mark(run) if shown or not left else run
         causes = self._causes(against, later, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
@@ -133,14 +133,14 @@ class Pair:
         )
 
     def makers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
-        """Yield new verdicts on cells that created what differs in a later cell.
+        """Yield new verdicts on cells whose module or file differs in a later cell.
 
         The content of a user's module or of a file is recorded for the cells that read it, not for
         the cell that imported or wrote it.
 
         Args:
             shown: The verdict on the later cell.
-            earlier: The verdicts on the cells before it.
+            earlier: The verdicts on the cells before the later cell.
         """
         if self._one_kernel or not shown.causes:
             return
@@ -148,7 +148,7 @@ class Pair:
         files = {cause.name for cause in shown.causes if cause.kind == "file"}
         for known in earlier:
             runs = self.runs(known.cell)
-            names = set() if runs is None else _brought(runs[1], shown.causes)
+            names = set() if runs is None else _imported_causes(runs[1], shown.causes)
             wrote = () if known.differs else tuple(filter(files.__contains__, known.wrote))
             if runs is None or readers is None or not (names or wrote):
                 continue
@@ -164,11 +164,11 @@ class Pair:
             if not wrote:
                 others = [each for each in known.changes if each not in found.changes]
                 yield replace(found, changes=(*found.changes, *others))
-            elif found.causes:  # else nothing explains other content
+            elif found.causes:  # else nothing explains why the content differs
                 yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
 
     def _code(self, run: Run) -> str:
-        """Return the text of the cells that defined functions that a run read."""
+        """Return the text of the cells that defined the functions that a run used."""
         read = {name for name, value in run.reads.items() if value.kind in _CODE}
         earlier = self._after.before(run) if read else ()
         return "\n".join(each.source for each in earlier if not read.isdisjoint(each.writes))
@@ -200,7 +200,7 @@ class Pair:
         return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
 
     def _never_seeded(self, against: Run, run: Run, left: set[str]) -> tuple[Cause, ...]:
-        """Return causes for the sources that a cell left in states that no seed chose."""
+        """Return a cause for each source in ``left`` that was never seeded."""
         found = (
             never_seeded(name, run)
             for name in sorted(left)
@@ -215,7 +215,7 @@ class Pair:
         """Return whether a cell differs only in readings of a clock.
 
         Args:
-            changes: The variables and sources in which it differs.
+            changes: The variables and sources in which the cell differs.
             against: The earlier run.
             run: The later run.
             causes: The causes of the difference.
@@ -236,13 +236,13 @@ class Pair:
 def _with_mark(run: Run) -> Run:
     """Return a run with one more display, so that ``%why`` sees a difference.
 
-    Outputs are compared here. The records are not enough: they lack pixels, for example.
+    ``%why`` compares records, which lack pixels, for example. A check compares the outputs.
     """
     mark = Fingerprint(f"{run.id} again", "display")
     return replace(run, outputs=replace(run.outputs, displays=(*run.outputs.displays, mark)))
 
 
-def _brought(run: Run, causes: Sequence[Cause]) -> set[str]:
+def _imported_causes(run: Run, causes: Sequence[Cause]) -> set[str]:
     """Return the names that a run imported and that are causes for a later run."""
     return {
         cause.name
@@ -263,7 +263,7 @@ def _unseen(against: Run, run: Run) -> tuple[str, ...]:
 
 
 def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
-    """Leave out causes that the cell seeds itself, unless there are no others."""
+    """Leave out sources that the cell seeds itself, unless there is no other cause."""
     rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
     return rest or causes
 
@@ -278,7 +278,7 @@ _TIMES = lazy_pattern(
 
 
 def _is_time(against: Run, run: Run, name: str) -> bool:
-    """Return whether a variable may be a time, or differs only in times it holds."""
+    """Return whether a variable may be a time, or differs only in times inside it."""
     before, after = against.writes.get(name), run.writes.get(name)
     if before is None or after is None or after.kind in _KINDS:
         return True
@@ -292,12 +292,12 @@ _HOLDS = "holds a generator in a different state"
 _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
 
 
-def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Return the variables that differ, and a result that differs more than shown.
+def _differing_variables(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
+    """Return the variables that differ, and a result that differs in hidden digits.
 
     Args:
         against: The earlier run.
-        run: The later one.
+        run: The later run.
         shown: The differences in the outputs.
     """
     result = against.outputs.result
@@ -306,17 +306,17 @@ def _variables_apart(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple
     return tuple(change for change in find_changes(against, run) if change.what in kinds)
 
 
-def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change, ...]:
+def _differing_sources(against: Run, run: Run, states: HistoryLookup) -> tuple[Change, ...]:
     """Return the sources that differ because of the cell itself.
 
-    A source that started in other states and was only drawn from is left out: the drawn numbers
-    show in variables and outputs if they matter. A generator in a variable that the cell created is
-    included.
+    If a source started in different states and the cell only drew from it, it is left out: if the
+    drawn numbers matter, variables or outputs differ. A generator in a variable that the cell
+    created is included.
 
     Args:
         against: The earlier run.
-        run: The later one.
-        states: The lookup of their states.
+        run: The later run.
+        states: The lookup of states.
     """
     changes = []
     for name, ended in run.after.items():
@@ -332,14 +332,14 @@ def _moved_apart(against: Run, run: Run, states: HistoryLookup) -> tuple[Change,
         else:
             moved = began == was or not states.leads(began, ended, most_draws(run))
         if moved:
-            stands = " → ".join(_stand(states, name, each) for each in (end_before or "", ended))
+            stands = " → ".join(_state(states, name, each) for each in (end_before or "", ended))
             changes.append(Change("source", name, stands))
-    changes += [Change("source", name, _HOLDS) for name in _holders_apart(against, run)]
+    changes += [Change("source", name, _HOLDS) for name in _differing_generators(against, run)]
     return tuple(changes)
 
 
-def _holders_apart(against: Run, run: Run) -> list[str]:
-    """Return the equal values that both runs created and whose generators differ."""
+def _differing_generators(against: Run, run: Run) -> list[str]:
+    """Return variables that both runs set to equal values with different generators."""
     made = (name for name in run.writes if name in against.writes and is_created_by(run, name))
     return [
         name
@@ -349,6 +349,6 @@ def _holders_apart(against: Run, run: Run) -> list[str]:
     ]
 
 
-def _stand(states: HistoryLookup, name: str, digest: str) -> str:
+def _state(states: HistoryLookup, name: str, digest: str) -> str:
     place = states.position(name, digest)
     return str(place) if place is not None and place.seed is not None else digest[:8]

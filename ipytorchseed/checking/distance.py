@@ -32,12 +32,12 @@ _ZERO = 1e-8
 
 
 class Distance(Struct, frozen=True):
-    """The difference of two texts that differ only in numbers, blanks and rules.
+    """The difference of two texts that differ only in numbers, whitespace and rules.
 
     Attributes:
         largest: The largest difference of two numbers, divided by the larger one.
-        counts: Whether integers differ; those are never rounded.
-        beyond_zero: As ``largest``, without differences that rounding may explain near 0.
+        counts: Whether integers differ, which is never rounding.
+        beyond_zero: Like ``largest``, without differences that rounding may explain near 0.
         absolute: The largest difference of two numbers.
     """
 
@@ -48,7 +48,7 @@ class Distance(Struct, frozen=True):
 
 
 def find_distance(before: str, after: str) -> Distance | None:
-    """Compare two texts number by number, ignoring blanks and the length of rules.
+    """Compare two texts number by number; ignore whitespace and the length of rules.
 
     Args:
         before: The earlier text.

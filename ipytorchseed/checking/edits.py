@@ -36,8 +36,8 @@ class Splice(NamedTuple):
     """A replacement in a text.
 
     Attributes:
-        start: Where it begins, in characters.
-        end: Where it ends; equal to ``start`` for an insertion.
+        start: Where the replaced text begins, in characters.
+        end: Where the replaced text ends; equal to ``start`` for an insertion.
         text: The new text.
     """
 
@@ -51,9 +51,8 @@ class Edit(Struct, frozen=True):
 
     Attributes:
         cell: The cell, without edits.
-        kind: What it fixes: ``seed``, ``generator``, ``order``, ``operation``, ``threads``,
-            ``file``, or ``tag``.
-        why: What it does, in a clause.
+        kind: ``seed``, ``generator``, ``order``, ``operation``, ``threads``, ``file`` or ``tag``.
+        why: What the edit does, in a clause.
         splices: Where the cell's text changes; none for a tag.
     """
 
@@ -96,8 +95,8 @@ def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
 
     Args:
         name: The cell's name.
-        source: Its text.
-        edits: Its edits.
+        source: The cell's text.
+        edits: The cell's edits.
     """
     tags = [f"tag {VARIES}"] if any(each.kind == TAG for each in edits) else []
     before, after = source.split("\n"), edit_text(source, edits).split("\n")
@@ -107,7 +106,7 @@ def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
 
 
 def write(path: Path, before: str, after: str) -> None:
-    """Replace a file's content atomically; its mode stays.
+    """Replace a file's content atomically; keep its mode.
 
     Args:
         path: The file; a link is followed.
@@ -115,7 +114,7 @@ def write(path: Path, before: str, after: str) -> None:
         after: The new text.
 
     Raises:
-        OSError: It cannot be written, or it has changed meanwhile.
+        OSError: The file cannot be written, or has changed meanwhile.
     """
     target = Path(os.path.realpath(path))
     if target.read_bytes() != before.encode():

@@ -1,4 +1,4 @@
-"""Checks notebooks on the engines of a cluster, which must share their folder."""
+"""Checks notebooks on a cluster, whose engines must share the notebooks' folder."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
     Args:
         paths: The notebooks.
         options: How to run them.
-        watcher: Called when one starts and ends.
+        watcher: Called when a notebook starts and ends.
         way: The check to run on each notebook.
         profile: The profile of the cluster; empty for ``default``.
         told: Called with a sentence when an engine dies.
 
     Returns:
-        A verdict for each, in the order of ``paths``.
+        A verdict for each notebook, in the order of ``paths``.
 
     Raises:
         LookupFailure: No cluster answers, or ipyparallel is not installed.
@@ -56,7 +56,7 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
         tasks = {str(path): (str(path), here, options, way) for path in paths}
         spread(client, check_there, tasks, done=done, told=told)
     except KeyboardInterrupt:
-        pass  # unfinished ones are reported as such
+        pass  # unfinished notebooks are reported as interrupted
     finally:
         client.close()
     return [verdicts.get(str(path), Verdict(path, fault=INTERRUPTED)) for path in paths]

@@ -61,7 +61,7 @@ async def fix_notebook(
         The verdict on the resulting file.
 
     Raises:
-        UncheckableError: It cannot be read or written.
+        UncheckableError: The notebook cannot be read or written.
     """
     notebook = read(path)
     if save and not _may_write(path):
@@ -122,7 +122,7 @@ class _Trials(Struct):
     Attributes:
         notebook: The notebook without edits.
         setup: How to run it, and where to keep the records.
-        found: The verdict on it without edits.
+        found: The verdict on the notebook without edits.
         seconds: The time that all trials took.
         passes: The passes of the latest proof.
     """
@@ -134,16 +134,17 @@ class _Trials(Struct):
     passes: list[Pass] = []
 
     async def prove(self, edits: Sequence[Edit]) -> Verdict:
-        """Run it with these edits in fresh kernels, until two differ."""
+        """Run the notebook with edits in fresh kernels, until two runs differ."""
         self.passes = []
         return await self._run(edits, _PROOF, self.passes)
 
     async def repeats_without(self, edit: Edit, rest: Sequence[Edit]) -> bool:
-        """Return whether it seems to repeat without one of the proved edits.
+        """Return whether the notebook seems to repeat without one of the proved edits.
 
-        If it then shows the same, the edit is not needed. If it shows something else, an edit that
-        adds a seed is needed. Any other edit may have changed the output itself, so two runs
-        without it are compared. Cells after the last one that differed without edits are not run.
+        A run without the edit is compared with a run of the proof. If both show the same, the edit
+        is not needed. If they differ, an edit that adds a seed is needed. Any other edit may have
+        changed the output itself, so a second run without it is compared with the first. To save
+        time, the cells after the last one that differed without any edit are not run.
 
         Args:
             edit: The edit that is left out.
@@ -176,7 +177,7 @@ class _Trials(Struct):
 
 
 def _may_write(path: Path) -> bool:
-    """Return whether a file is writable, also by its mode: root may write any file."""
+    """Return whether a file and its mode allow writing (root may ignore the mode)."""
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & 0o222)
 
 
@@ -186,11 +187,11 @@ def _stopped(verdict: Verdict) -> bool:
 
 
 async def _needed(edits: list[Edit], differed: Sequence[set[Edit]], trials: _Trials) -> list[Edit]:
-    """Try to leave out each edit, and return those that are needed.
+    """Try to leave out each edit, and return the edits that are needed.
 
     Args:
         edits: Edits that make the notebook repeat.
-        differed: Sets of edits with which it differed; it also differs with fewer.
+        differed: Sets of edits with which the notebook differed. With fewer, it differs too.
         trials: Runs the notebook.
     """
     kept = edits
@@ -209,13 +210,13 @@ class _Search(Struct):
 
     Attributes:
         program: The notebook's code.
-        own_file: As ``FixTarget.own_file``.
+        own_file: See ``FixTarget.own_file``.
         tag: Whether to tag cells that no edit fixes.
         proposed: The edits that were not tried yet, for each cause.
         chosen: The edits that are tried now.
         recent: The causes whose edits were chosen last.
-        before: The places of the edits that were tried before those.
-        obstacles: What no edit fixes, in a line each.
+        before: The identities of the edits in the last trial.
+        obstacles: A line for each cell that no edit fixes.
     """
 
     program: Program
@@ -231,7 +232,7 @@ class _Search(Struct):
     def edits(self) -> list[Edit]:
         """The edits chosen now, each once, in the order of the cells."""
         chosen = reversed(self.chosen.values())
-        found = {_place(edit): edit for edits in chosen for edit in edits}
+        found = {_identity(edit): edit for edits in chosen for edit in edits}
         return sorted(found.values(), key=lambda each: (each.cell.index, each.splices[:1]))
 
     def advance(self, verdict: Verdict) -> bool:
@@ -240,7 +241,7 @@ class _Search(Struct):
         Args:
             verdict: The verdict on the notebook with the edits chosen now.
         """
-        self.before = {*map(_place, self.edits)}
+        self.before = {*map(_identity, self.edits)}
         if _stopped(verdict):
             blamed, self.recent = self._blamed(verdict), []
             for key in blamed:
@@ -295,7 +296,7 @@ class _Search(Struct):
         self.chosen.pop(key, None)
         while self.proposed[key]:
             proposal = self.proposed[key].pop(0)
-            if not self.before.issuperset(map(_place, proposal)):
+            if not self.before.issuperset(map(_identity, proposal)):
                 self.chosen[key] = proposal
                 self.recent.append(key)
                 return True
@@ -309,8 +310,8 @@ class _Search(Struct):
             self.recent.append(key)
 
 
-def _place(edit: Edit) -> object:
-    """Return what identifies an edit; several causes may need the same one."""
+def _identity(edit: Edit) -> object:
+    """Return the identity of an edit: several causes may need the same edit."""
     return edit.cell.index, edit.kind, edit.splices
 
 
@@ -328,7 +329,7 @@ def _remember_files(path: Path) -> Callable[[str], str]:
         path: The notebook; the files in its folder and subfolders are listed.
 
     Returns:
-        ``FixTarget.own_file``.
+        The function for ``FixTarget.own_file``.
     """
     inside = f"{path.absolute().parent}{os.sep}"
     found = (

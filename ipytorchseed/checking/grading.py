@@ -39,7 +39,7 @@ from ipytorchseed.why.value_changes import how_far
 # The largest invisible difference of a pixel's colours, out of 255.
 LEVELS = 8
 
-# A limit that no difference meets, not even 0: for runs with the same libraries.
+# A relative limit that no difference meets, not even 0: for runs with the same libraries.
 EXACT = -1.0
 
 _BLANK = lazy_pattern(r"\s+")
@@ -50,7 +50,7 @@ _BEFORE = 24
 
 
 class Found(enum.Enum):
-    """The result of one comparison; the first three from best to worst."""
+    """The result of one comparison; the first three are ordered from best to worst."""
 
     SAME = "same"
     ROUNDING = "rounding"
@@ -60,12 +60,12 @@ class Found(enum.Enum):
 
 
 class Grade(Change, frozen=True, kw_only=True):
-    """The grade of two outputs; its ``detail`` is empty where they are the same.
+    """The grade of two outputs; its ``detail`` is empty if they are the same.
 
     Attributes:
         found: Same, rounding or different.
         saved: The first line of the earlier output that differs, or an excerpt of it.
-        fresh: The same for the later output.
+        fresh: The line of the later output in the same place, or an excerpt of it.
     """
 
     found: Found = Found.DIFFERENT
@@ -90,11 +90,11 @@ def grade_cell(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare the
 
     Args:
         cell: The cell.
-        before: Its earlier outputs.
-        after: Its later outputs.
-        run: The record of its later run; None if there is none.
+        before: The cell's earlier outputs.
+        after: The cell's later outputs.
+        run: The record of the cell's later run; None if there is none.
         rtol: As for ``compare_outputs``.
-        code: The text of the functions that it calls.
+        code: The text of the functions that the cell calls.
     """
     if is_inspection(cell.source):
         return ()  # our own reports are not results
@@ -115,8 +115,8 @@ def compare_outputs(
     bars, timings of ``%time``, and how printed text was split.
 
     Args:
-        before: The earlier outputs, as nbformat has them.
-        after: The later ones.
+        before: The earlier outputs, in nbformat's form.
+        after: The later outputs.
         rtol: The largest relative difference of two numbers that is ignored; None to report a
             small one as rounding.
         timed: Whether the cell reads a clock; differences in printed times are then ignored.
@@ -144,7 +144,7 @@ def _grade_bundle(
 ) -> Grade:
     """Return the worst grade of two displays or results, among their MIME types.
 
-    The plain text of a picture is ignored, as front ends do not show it.
+    The plain text of a picture is ignored, because front ends do not show it.
     """
     what = str(after["output_type"]).removeprefix("execute_").removesuffix("_data")
     pairs = [
@@ -179,14 +179,14 @@ def _grade_data(what: str, kind: str, before: object, after: object, rtol: float
 
 
 def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str = "") -> Grade:
-    """Grade a text, ignoring blanks at the ends of lines.
+    """Compare two texts and return the grade, ignoring spaces at the ends of lines.
 
     Args:
         what: The kind of output, as in ``Grade``.
-        saved: The earlier text, without what differs in every run.
-        fresh: The later text.
+        saved: The earlier text, without parts that differ in every run.
+        fresh: The later text, also without them.
         rtol: As for ``compare_outputs``.
-        kind: Its MIME type if that is not plain text.
+        kind: The MIME type; empty for plain text.
     """
     shown = before, after = _as_seen(saved), _as_seen(fresh)
     if before == after:
@@ -232,7 +232,7 @@ def _say_texts(before: str, after: str) -> str:
     if not before or not after:
         return "nothing → something" if after else "something → nothing"
     if len({_BLANK.sub("", text) for text in (before, after)}) == 1:
-        return "only blanks differ"
+        return "only whitespace differs"
     return how_far(text_value(before), text_value(after))
 
 

@@ -31,21 +31,21 @@ class Options(Struct, frozen=True):
     """How to run notebooks.
 
     Attributes:
-        runs: Fresh kernels for each notebook, two or more; ignored with ``rerun``.
-        seed: The seed of every source before the first cell; None to set none.
-        rerun: One kernel for each notebook, in which every cell runs a second time.
-        strict: A cell with equal outputs but different variables counts as different; with
+        runs: How many fresh kernels run each notebook, two or more; ignored with ``rerun``.
+        seed: The seed of every source before the first cell; None to set no seed.
+        rerun: Whether to use one kernel for each notebook, and run every cell a second time.
+        strict: Whether a cell with equal outputs but different variables counts as different; with
             ``rerun`` it always does.
-        saved: Runs in one fresh kernel and is compared with the outputs in the file.
+        saved: Whether to compare one run in a fresh kernel with the outputs in the file.
         rtol: With ``saved``, the largest relative difference of two numbers that is ignored; None
-            to report a small one as rounding.
-        against: Runs in one fresh kernel and is compared with this receipt.
-        receipt: Runs in one fresh kernel, and the run is written as a receipt.
+            to report a small difference as rounding.
+        against: A receipt to compare one run in a fresh kernel with; None for no receipt.
+        receipt: Whether to write a receipt of one run in a fresh kernel.
         timeout: Seconds for one cell; None for no limit.
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: The number of kernels at the same time.
-        quick: Stop as soon as two runs differ.
-        prove: If a notebook differs, find by experiment what restores the first result.
+        quick: Whether to stop as soon as two runs differ.
+        prove: Whether to test, if a notebook differs, what restores the first result.
     """
 
     runs: int = 2
@@ -71,7 +71,7 @@ class Options(Struct, frozen=True):
 # Seconds for a kernel to answer; the first one reads its libraries from a cold disk.
 _START = 120
 
-# Seconds to read a cell's values; more than usual, as sampled values cannot be compared.
+# Seconds to read a cell's values; more than usual, because sampled values cannot be compared.
 _BUDGET = 2.0
 
 # Seconds between two polls for a reply.
@@ -90,13 +90,13 @@ class FreshKernel:
     Args:
         notebook: The notebook whose cells it will run.
         options: How to run them.
-        folder: An empty folder for its records and sockets.
+        folder: An empty folder for the kernel's records and sockets.
 
     Attributes:
-        node: A copy of the notebook's content, with the outputs of its cells.
+        node: A copy of the notebook's content, with the new outputs of its cells.
     """
 
-    # Arguments on its command line that override the user's configuration.
+    # Arguments on the kernel's command line that override the user's configuration.
     arguments: tuple[str, ...] = (
         "--ext=ipytorchseed",
         f"--IPyTorchSeed.budget={_BUDGET}",
@@ -137,7 +137,7 @@ class FreshKernel:
         """Start the kernel, load the extension, and seed if a seed was given.
 
         Raises:
-            UncheckableError: It does not start, or lacks the extension.
+            UncheckableError: The kernel does not start, or lacks the extension.
         """
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
@@ -171,10 +171,10 @@ class FreshKernel:
         self._count_outputs(self._kc.iopub_channel)
 
     def _count_outputs(self, channel: Any) -> None:  # noqa: ANN401 -- jupyter_client's
-        """Count what a cell shows, and let timeouts run however fast it prints.
+        """Count the characters that a cell shows, and let timeouts work.
 
-        Receiving a message that is already there does not suspend its task. A cell that prints
-        without end would block the event loop.
+        Receiving a message that has already arrived does not suspend the task. A cell that prints
+        without end would block the event loop, and with it the timeouts.
         """
         receive = channel.get_msg
 
@@ -195,7 +195,7 @@ class FreshKernel:
         """Run a cell; its outputs are then in ``node``.
 
         Returns:
-            The error in a line if the cell raised and may not; else None.
+            The error in one line if the cell raised an error that it may not raise; else None.
 
         Raises:
             UncheckableError: The cell did not run to its end.
@@ -303,9 +303,9 @@ class FreshKernel:
 async def fresh_kernel(
     notebook: Notebook, options: Options, folder: Path
 ) -> AsyncIterator[FreshKernel]:
-    """Start a kernel, and end it with all its processes.
+    """Start a kernel for the block, and end it with all its processes.
 
-    After an error it is killed.
+    After an error, the kernel is killed.
 
     Args:
         notebook: As for ``FreshKernel``.
@@ -313,7 +313,7 @@ async def fresh_kernel(
         folder: As for ``FreshKernel``.
 
     Raises:
-        UncheckableError: It does not start, or lacks the extension.
+        UncheckableError: The kernel does not start, or lacks the extension.
     """
     kernel, now = FreshKernel(notebook, options, folder), True
     try:
@@ -325,7 +325,7 @@ async def fresh_kernel(
 
 
 async def _keep_polling(client: AsyncKernelClient) -> None:
-    """Poll regularly for a reply, as the waiter may miss it.
+    """Poll regularly for a reply, because nbclient may miss it.
 
     A ZeroMQ socket announces a message once, possibly to code that is sending on it. nbclient sends
     back what ``ipywidgets.Output`` shows, and then waits forever for the cell's reply

@@ -74,7 +74,7 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         index: Its place among all cells of the notebook's file, counted from 0.
-        id: Its id in the notebook's file; if there is none, one derived from its place and text.
+        id: Its id in the notebook's file; without one, an id made from its place and text.
         source: Its text.
         tags: Its tags.
         count: Its number in ``In[...]`` after *Run All*; None if it is not run.
@@ -88,7 +88,7 @@ class Cell(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Its name in a report."""
+        """The cell's name in a report."""
         return f"cell {self.index}" if self.count is None else f"In[{self.count}]"
 
 
@@ -96,10 +96,10 @@ class Notebook(Struct, frozen=True):
     """The content of a notebook's file.
 
     Attributes:
-        path: As the user named it.
-        node: Its content in the current format, with an id for each cell.
-        cells: Its code cells.
-        text: The text of its file.
+        path: The path, as the user named it.
+        node: The content in the current format, with an id for each cell.
+        cells: The code cells.
+        text: The text of the file.
     """
 
     path: Path
@@ -109,7 +109,7 @@ class Notebook(Struct, frozen=True):
 
     @property
     def kernel(self) -> str:
-        """The kernelspec that it names."""
+        """The kernelspec that the notebook names."""
         return str((self.node.metadata.get("kernelspec") or {}).get("name") or "python3")
 
     @property
@@ -133,13 +133,13 @@ MARK = "\ufeff"
 
 
 def read(path: Path) -> Notebook:
-    """Read a notebook; the file is opened for reading only.
+    """Read a notebook from its file.
 
     Args:
-        path: Where it is.
+        path: The path of the file.
 
     Raises:
-        UncheckableError: It cannot be read or is not a notebook; the message gives the reason.
+        UncheckableError: The file cannot be read or is not a notebook; the message says why.
     """
     with _FORMAT.errors(path):
         text = _FORMAT.read(path).decode()
@@ -150,11 +150,11 @@ def read_text(path: Path, text: str) -> Notebook:
     """Read a notebook from the text of its file.
 
     Args:
-        path: Where the file is.
-        text: Its content.
+        path: The path of the file.
+        text: The file's content.
 
     Raises:
-        UncheckableError: It is not a notebook.
+        UncheckableError: The text is not a notebook.
     """
     with _FORMAT.errors(path):
         node = _parse(text.removeprefix(MARK))
@@ -216,9 +216,9 @@ _FIELDS: dict[str, dict[str, Any]] = {
 
 
 def complete(outputs: object) -> Iterator[dict[str, Any]]:
-    """Yield the outputs of known kinds, with all fields of their kind.
+    """Yield the outputs of known kinds; give missing or invalid fields defaults.
 
-    nbformat reports invalid outputs and keeps them; front ends show what they can.
+    nbformat keeps invalid outputs, and front ends show as much of them as they can.
     """
     known = (
         [each for each in outputs if isinstance(each, dict)] if isinstance(outputs, list) else []
@@ -237,7 +237,7 @@ def complete(outputs: object) -> Iterator[dict[str, Any]]:
 
 
 def _code_cells(node: NotebookNode) -> Iterator[Cell]:
-    """Yield the code cells; a cell without an id gets the same one at each reading.
+    """Yield the code cells. Give each cell without an id the same one at each reading.
 
     Cells have ids since format 4.5.
     """

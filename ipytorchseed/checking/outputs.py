@@ -1,4 +1,4 @@
-"""Removes from a cell's outputs what differs in every run."""
+"""Removes the parts of a cell's outputs that differ in every run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tells_addresses(source: str, builtins: Container[str]) -> bool:
 
     Args:
         source: The cell's text.
-        builtins: The builtins that its code looks up, also in functions that it calls.
+        builtins: The builtins that the cell's code looks up, also in functions that it calls.
     """
     return ADDRESS in builtins or _ADDRESS_OF.search(source) is not None
 
@@ -71,7 +71,7 @@ def _without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
-    """Return the text printed to a stream, without what differs in every run."""
+    """Return the text printed to a stream, without parts that differ in every run."""
     text = "".join(
         joined(each["text"])
         for each in outputs
@@ -98,7 +98,7 @@ def error_text(outputs: Outputs) -> str:
 
 
 def clean(kind: str, data: Any, *, timed: bool) -> object:  # noqa: ANN401 -- as nbformat has it
-    """Return MIME data without what differs in every run; for an image, its pixels.
+    """Return MIME data without parts that differ in every run; an image as pixels.
 
     Args:
         kind: The MIME type.
@@ -129,9 +129,9 @@ def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
     """Describe how many pixels of two images differ; empty if none do.
 
     Args:
-        kind: Their MIME type.
+        kind: The MIME type of both.
         before: The earlier image.
-        after: The later one.
+        after: The later image.
         level: The largest difference of a pixel's colours, out of 255, that is ignored.
     """
     from PIL import Image, ImageChops

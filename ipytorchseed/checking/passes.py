@@ -1,4 +1,4 @@
-"""A pass through a notebook: runs its cells once, reads outputs and records."""
+"""Runs the cells of a notebook once, and reads their outputs and records."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Pass(Struct):
     Attributes:
         outputs: The outputs of each cell that ran, by its index.
         ledger: The file in which the runs are recorded.
-        lacking: The calls of each cell that take a seed and are given none, by its index.
+        lacking: The calls that accept a seed and do not set it, by the index of their cell.
         begun: The indices of the cells that were started, including one that ended the pass.
-        failed: The cell that raised without a tag that allows it, and its error in a line.
-        fault: Why the pass did not reach its end, in a line.
-        widgets: The widgets at its end.
+        failed: The cell that raised an error that it may not raise, and the error in one line.
+        fault: Why the pass did not reach its end, in one line.
+        widgets: The widgets at the end of the pass.
     """
 
     ledger: Path
@@ -56,13 +56,13 @@ Step = Callable[[], None]
 async def run_through(notebook: Notebook, options: Options, folder: Path, step: Step) -> list[Pass]:
     """Run a notebook in a fresh kernel, and with ``rerun`` each cell a second time.
 
-    The second pass goes from the last cell back to the first: each cell then sees what it changed
-    itself and what the cells after it changed, before the cells that make its inputs run again.
+    The second pass goes from the last cell back to the first. So a cell runs again after its own
+    changes and those of later cells, and before the cells that make its inputs run again.
 
     Args:
         notebook: The notebook.
         options: How to run it.
-        folder: An empty folder for its records and sockets.
+        folder: An empty folder for the kernel's records and sockets.
         step: Called after each cell.
 
     Returns:
@@ -80,7 +80,7 @@ async def run_through(notebook: Notebook, options: Options, folder: Path, step: 
             outputs = kernel.node.cells[cell.index].outputs
             done.widgets = kernel.widgets
             shown = views.changed(outputs, done.widgets)
-            changed[cell.index] = [] if options.saved else shown  # the file has their last states
+            changed[cell.index] = [] if options.saved else shown  # a file has widgets' last states
             done.outputs[cell.index] = [*outputs, *changed[cell.index]]
             step()
             known = notebook.shown_errors(cell)
@@ -114,9 +114,9 @@ class Runs(Struct, frozen=True):
     """The runs of a notebook's cells in one kernel.
 
     Attributes:
-        runs: The oldest first.
-        find_states: Returns a lookup of their states, or None. Each call returns a new lookup, as
-            a lookup has a budget.
+        runs: The runs, oldest first.
+        find_states: Returns a lookup of their states, or None. Each call returns a new lookup,
+            because a lookup has a limited budget.
     """
 
     runs: Sequence[Run]
@@ -127,7 +127,7 @@ class Runs(Struct, frozen=True):
         return [run for run in self.runs if run.cell == cell]
 
     def before(self, run: Run, since: Run | None = None) -> Sequence[Run]:
-        """Return the runs before one, the oldest first.
+        """Return the runs before another one, oldest first.
 
         Args:
             run: The run.

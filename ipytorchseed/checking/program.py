@@ -33,7 +33,7 @@ class Call(NamedTuple):
     """A call in a notebook's code.
 
     Attributes:
-        code: The code of its cell.
+        code: The code of the cell.
         node: The call.
         path: The full dotted name of the function: ``numpy.random.seed``.
         repeated: Whether it may run more than once.
@@ -58,7 +58,7 @@ class Code(Struct, dict=True):
 
     @cached_property
     def around(self) -> dict[ast.AST, ast.AST]:
-        """The node around each node."""
+        """The parent of each node."""
         nodes = ast.walk(self.tree)
         return {inner: node for node in nodes for inner in ast.iter_child_nodes(node)}
 
@@ -79,13 +79,13 @@ class Code(Struct, dict=True):
         return start + len(text.encode()[:column].decode(errors="ignore"))
 
     def start(self, node: ast.expr | ast.stmt) -> int:
-        """Return where a node begins, with its decorators."""
+        """Return the offset at which a node begins, with its decorators."""
         above = [node, *getattr(node, "decorator_list", [])]
         first = min((each.lineno, each.col_offset) for each in above)
         return self.offset(*first) - (above[-1] is not node)  # the @ before a decorator
 
     def end(self, node: ast.expr | ast.stmt) -> int:
-        """Return where a node ends."""
+        """Return the offset at which a node ends."""
         return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
     def replace(self, node: ast.expr, text: str) -> Splice:
@@ -93,12 +93,12 @@ class Code(Struct, dict=True):
         return Splice(self.start(node), self.end(node), text)
 
     def line_end(self, node: ast.stmt) -> int:
-        """Return where the last line of a statement ends."""
+        """Return the offset at which the last line of a statement ends."""
         end = self.cell.source.find("\n", self.end(node))
         return len(self.cell.source) if end < 0 else end
 
     def shares_line(self, node: ast.stmt) -> bool:
-        """Return whether another statement follows on the last line of one."""
+        """Return whether another statement follows on a statement's last line."""
         rest = self.cell.source[self.end(node) : self.line_end(node)]
         return rest.lstrip().startswith(";") and rest.strip(" \t;") != ""
 
@@ -110,9 +110,9 @@ class Program:
         notebook: The notebook.
 
     Attributes:
-        codes: Its cells that are run, in order.
+        codes: The code of each cell that is run, in order.
         names: The module or function of each imported name: ``numpy`` for ``np``.
-        bound: Names that a cell also binds in a different way, or to a different module.
+        bound: Names that a cell also binds in another way, or imports from another module.
     """
 
     def __init__(self, notebook: Notebook) -> None:
@@ -198,7 +198,7 @@ class FixTarget(Struct, frozen=True):
 
     @property
     def before(self) -> list[Code]:
-        """The code of the cells before it."""
+        """The code of the cells before this one."""
         return [each for each in self.program.codes if each.cell.index < self.found.cell.index]
 
     @property
@@ -208,13 +208,13 @@ class FixTarget(Struct, frozen=True):
 
 
 def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Edits:
-    """Insert a line after the imports of its library, or after the first imports.
+    """Insert a call after the imports of its library, or after the first imports.
 
     Args:
-        target: The target; the line is inserted in its cell or an earlier one.
-        call: A call by its dotted name.
+        target: The target. The call is inserted in the target's cell or an earlier one.
+        call: The call, with the function's full dotted name.
         kind: The kind of the edit.
-        why: What it does.
+        why: What the edit does.
 
     Returns:
         One edit; none if nothing is imported before.
@@ -233,16 +233,16 @@ def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Ed
 
 
 def insert_at_top(target: FixTarget, code: Code, call: str, kind: str, why: str) -> Edits:
-    """Insert a line after the import of its library, or at the start of the cell.
+    """Insert a call after the import of its library, or at the start of a cell.
 
-    It is before the other imports of the cell, since those modules may draw, too.
+    The call is before the cell's other imports, because those modules may draw, too.
 
     Args:
         target: A target in the notebook.
         code: The code of the cell.
-        call: A call by its dotted name.
+        call: The call, with the function's full dotted name.
         kind: The kind of the edit.
-        why: What it does.
+        why: What the edit does.
 
     Returns:
         One edit; none if the cell is not Python.
@@ -253,16 +253,13 @@ def insert_at_top(target: FixTarget, code: Code, call: str, kind: str, why: str)
 
 
 def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> list[str]:
-    """Return a call that uses the notebook's imports, or has an import before it.
+    """Return the lines of a call: it uses the notebook's imports, or adds its own.
 
     Args:
         program: The notebook's code.
-        code: The code of the cell to insert it in.
-        after: The statement in or after which to insert it; None for the top of the cell.
-        call: The call by its dotted name.
-
-    Returns:
-        The lines.
+        code: The code of the cell to insert the call in.
+        after: The statement in or after which to insert the call; None for the top of the cell.
+        call: The call, with the function's full dotted name.
     """
     known: dict[str, str] = {}
     for each in program.codes:
@@ -283,7 +280,7 @@ def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> li
 def _insert(  # noqa: PLR0913, PLR0917 -- an edit, and its place
     program: Program, code: Code, last: ast.stmt | None, call: str, kind: str, why: str
 ) -> Edit:
-    """Insert a line after a statement of a cell, or at its start."""
+    """Insert a call after a statement of a cell, or at the start of the cell."""
     lines = spell(program, code, last, call)
     if last is None:
         end, text = code.start(code.tree.body[0]), "".join(f"{line}\n" for line in lines)

@@ -44,13 +44,13 @@ Pairs = Mapping[int, tuple[Outputs, Outputs]]
 
 
 class StaleNumber(Struct, frozen=True):
-    """A number in the text that a saved output shows, and no fresh one.
+    """A number in the text that a saved output shows, and no fresh output.
 
     Attributes:
         number: The number, as written in the text.
-        place: The text's place among the cells.
-        index: The index of its cell.
-        cell: The first cell whose saved output shows it.
+        place: The text's place among the code cells, in words.
+        index: The index of the text's cell.
+        cell: The first code cell whose saved output shows the number.
         now: What that cell shows instead; empty if that is unknown.
     """
 
@@ -97,7 +97,7 @@ def find_stale(notebook: Notebook, pairs: Pairs) -> list[StaleNumber]:
 
 
 def _is_shown(number: str, value: float, shown: set[float]) -> bool:
-    """Return whether some output shows a number, perhaps with more digits."""
+    """Return whether an output shows a number, perhaps with more digits."""
     digits = number.lower().partition("e")[0].partition(".")[2]
     limit = max(abs(value) * ROUNDING, 0.5 * 10 ** -len(digits) if "e" not in number.lower() else 0)
     return value in shown or any(abs(each - value) <= limit for each in shown)

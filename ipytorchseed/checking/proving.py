@@ -27,7 +27,7 @@ from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.operations import MENDS
 
-# The smallest limit in seconds for experiments, as a kernel must start.
+# The smallest limit in seconds for experiments, because a kernel must start.
 _SECONDS = 20.0
 
 # Kinds of causes that can be undone in a running kernel.
@@ -67,8 +67,8 @@ async def _test(
 ) -> CellVerdict:
     """Add the findings of ``%why --prove`` to the causes of a cell.
 
-    With ``rerun`` the cells run a second time, back to that one, as in the check. Otherwise the
-    earlier run is the first kernel's.
+    With ``rerun``, the cells then run again from the last one back to this one, as in the check.
+    Otherwise, the cell's run is compared with its run in the first kernel.
     """
     if _GO_BACK.isdisjoint(cause.kind for cause in origin.causes):
         return origin
@@ -123,7 +123,7 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
     caught = told.get("first_divergence")
     if caught is None:
         return replace(origin, repeats=told.get("reproducible", False))
-    line = caught["line"] and caught["line"] - 1  # the magic's line is above them
+    line = caught["line"] and caught["line"] - 1  # without the magic's line
     where = f" on line {line}" if line else ""
     how = "two runs from the same state in one kernel differ from that operation on"
     cause = Cause(

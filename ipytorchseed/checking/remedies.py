@@ -26,9 +26,9 @@ from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.reads.seed_arguments import takes_seed
 from ipytorchseed.render.labels import label_of
 
-# Functions that ignore the order of items in their arguments. Sorting what another one ignores does
-# no harm: the edit is dropped if the notebook repeats without it.
-_CALM = frozenset({
+# Functions that ignore the order of items in their arguments. The list need not be complete: an
+# edit that sorts for another such function is dropped, because the notebook repeats without it.
+_UNORDERED = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",
 })  # fmt: skip
 
@@ -89,14 +89,14 @@ def _is_ordered(program: Program, code: Code, node: ast.expr) -> bool:
 def _ignores_order(program: Program, code: Code, node: ast.AST) -> bool:
     """Return whether the call around an argument ignores its order."""
     call = code.around[node]
-    return isinstance(call, ast.Call) and program.path(call.func) in _CALM
+    return isinstance(call, ast.Call) and program.path(call.func) in _UNORDERED
 
 
 class Remedy(NamedTuple):
     """A row of the table.
 
     Attributes:
-        matches: Returns whether it applies to the cause at a target.
+        matches: Returns whether the row applies to a target's cause.
         edits: Yields sets of edits to try in turn.
         obstacle: Why no edit may help, in a clause about the cell.
     """
@@ -165,7 +165,7 @@ def _sort(
 
 
 def _sort_sets(target: FixTarget) -> Iterator[Edits]:
-    """Sort the sets that a cell iterates over; if it has none, those of earlier cells.
+    """Sort the sets that a cell iterates over, or else the ones in earlier cells.
 
     Earlier cells may define functions that the cell calls.
     """
@@ -213,7 +213,7 @@ def _use_one_thread(target: FixTarget) -> Iterator[Edits]:
 def _remove_file(target: FixTarget) -> Iterator[Edits]:
     """Delete a file of the previous run before the first cell that uses it.
 
-    No file is deleted that a cell of this run wrote.
+    The edit never deletes a file that a cell wrote in the same run.
     """
     path = PurePath(target.own_file(target.cause.name))
     why = f"removes {path}, which the previous run left behind"
@@ -245,7 +245,7 @@ def _takes_seed(target: FixTarget) -> bool:
 
 
 def _is_not_ours(target: FixTarget) -> bool:
-    """Return whether a cause is a file that the notebook did not make."""
+    """Return whether the cause is a file that the notebook did not write."""
     own = target.writers or target.own_file(target.cause.name)
     return target.cause.kind == "file" and not own
 

@@ -47,7 +47,7 @@ def text(verdicts: Sequence[Verdict]) -> str:
     """Return verdicts as text for 80 columns: a table, then an explanation of each.
 
     Args:
-        verdicts: In the order in which the notebooks were named.
+        verdicts: The verdicts, in the order in which the notebooks were named.
     """
     said = [part for part in map(explanation, verdicts) if part]
     return "\n\n".join([table(verdicts), *said])
@@ -69,7 +69,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
 
 
 def _count(verdict: Verdict) -> str:
-    """Return how many cells were compared, and out of how many."""
+    """Return how many cells were compared: ``8``, or ``5 of 8`` if some were not."""
     if not verdict.cells:
         return ""
     count = sum(cell.outputs is not Found.SKIPPED for cell in verdict.cells)
@@ -95,7 +95,7 @@ def headline(verdict: Verdict) -> str:
 
 
 def _repeats(verdict: Verdict) -> str:
-    """Return the result in a few words where no cell differs."""
+    """Return the result in a few words, for a notebook without a cell that differs."""
     if not verdict.cells and (verdict.receipt or verdict.saved):
         return "receipt written" if verdict.receipt else "nothing saved"
     rounded = any(each.outputs is Found.ROUNDING for each in verdict.cells)
@@ -126,7 +126,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def _left_behind(verdict: CellVerdict) -> str:
-    """Describe briefly what a cell with equal outputs leaves different, and why."""
+    """Describe briefly which values a cell with equal outputs left different, or why."""
     left = ", ".join(sorted(verdict.left)) or "digits that it does not show"
     causes = ", ".join(map(_short, verdict.causes))
     return f"{verdict.cell.name} leaves different values: {causes or left}"
@@ -139,7 +139,7 @@ def _short(cause: Cause) -> str:
 def explanation(verdict: Verdict) -> str:
     """Return the explanation of a verdict; empty for a notebook that repeats."""
     if verdict.edits:
-        return "\n".join(_mended(verdict))
+        return "\n".join(_edit_lines(verdict))
     cells = _saved(verdict) if verdict.saved else _cells(verdict)
     return "\n".join([*_whole(verdict), *cells])
 
@@ -147,7 +147,7 @@ def explanation(verdict: Verdict) -> str:
 def _whole(verdict: Verdict) -> Iterator[str]:
     """Yield the lines about the whole notebook.
 
-    They are not wrapped, as in ``_cells``.
+    The lines are not wrapped, so that searches find them.
     """
     path = visible(str(verdict.path))
     if verdict.note:
@@ -193,7 +193,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         yield "  The difference starts in an earlier cell:"
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
-    yield from _unmended(verdict)
+    yield from _obstacle_lines(verdict)
 
 
 def _saved(verdict: Verdict) -> Iterator[str]:
@@ -219,7 +219,7 @@ def _saved(verdict: Verdict) -> Iterator[str]:
     yield wrap(said, first="  ")
 
 
-def _mended(verdict: Verdict) -> Iterator[str]:
+def _edit_lines(verdict: Verdict) -> Iterator[str]:
     """Yield the lines about the edits that make a notebook repeat."""
     made = verdict.edits or ()
     mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
@@ -228,7 +228,7 @@ def _mended(verdict: Verdict) -> Iterator[str]:
     yield from (wrap(each.why, first=f"  {each.cell.name}  ") for each in made)
 
 
-def _unmended(verdict: Verdict) -> Iterator[str]:
+def _obstacle_lines(verdict: Verdict) -> Iterator[str]:
     """Yield the lines about what no edit fixes."""
     if verdict.obstacles:
         yield ""
@@ -257,9 +257,9 @@ def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> 
     """Yield the lines about a cell: its differences, their causes, and remedies.
 
     Args:
-        verdict: The verdict on it.
-        shown: Whether a later cell shows the values that it left.
-        saved: Whether it was compared with the file.
+        verdict: The verdict on the cell.
+        shown: Whether a later cell shows the values that this cell left.
+        saved: Whether the cell was compared with the file.
     """
     yield f"  {verdict.name}  {label_of(verdict.cell.source, _LABEL)}"
     if verdict.only_state:

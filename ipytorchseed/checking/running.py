@@ -38,10 +38,10 @@ class Watcher:
     """Receives the progress of checks, and ignores it."""
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
-        """Called when a notebook starts: its number of cell runs, and the tried edits."""
+        """Called when a notebook starts, with its number of cell runs and edits to try."""
 
     def step(self, path: Path) -> None:
-        """Called when one of its cells has run."""
+        """Called when a cell of the notebook has run."""
 
     def end(self, verdict: Verdict) -> None:
         """Called with the verdict."""
@@ -71,7 +71,7 @@ async def check_one(path: Path, setup: Setup) -> Verdict:
         setup: How to run it.
 
     Raises:
-        UncheckableError: It cannot be read.
+        UncheckableError: The notebook cannot be read.
     """
     notebook = read(path)
     return for_notebook(notebook, await run(notebook, setup))
@@ -91,17 +91,17 @@ def check(
         way: The check to run on each notebook.
 
     Returns:
-        A verdict for each, in the order of ``paths``.
+        A verdict for each notebook, in the order of ``paths``.
     """
     work = _check_all(paths, options, watcher, way)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    return _run_apart(work)  # a loop is running here, as in a notebook
+    return _run_in_thread(work)  # a loop is running here, as in a notebook
 
 
-def _run_apart(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
+def _run_in_thread(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
     """Run a coroutine in a new thread; an interrupt ends it."""
     under: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
 
@@ -182,7 +182,7 @@ async def run(
         notebook: The notebook.
         setup: How to run it.
         trying: A description of the edits that are tried.
-        passes: Earlier passes, to compare with; the new ones are added.
+        passes: Earlier passes to compare with; the new passes are added to this list.
 
     Raises:
         OSError: There is no room for the records.
@@ -202,7 +202,7 @@ async def run(
 
     async def one() -> list[Pass]:
         async with setup.places:
-            if broken:  # it would fail again
+            if broken:  # another run would fail again
                 return []
             begin = time.monotonic()
             own = Path(tempfile.mkdtemp(prefix="", dir=setup.folder))

@@ -38,7 +38,7 @@ from ipytorchseed.why.finders.inputs import READING
 
 
 def has_outputs(notebook: Notebook) -> bool:
-    """Return whether the file has outputs; some tools remove only these."""
+    """Return whether the file has outputs; some tools remove them."""
     return any(notebook.node.cells[cell.index].outputs for cell in notebook.cells)
 
 
@@ -47,7 +47,7 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdic
 
     Args:
         notebook: The notebook that was run.
-        fresh: One pass through it.
+        fresh: A pass through the notebook.
         rtol: As for ``compare_outputs``.
     """
     cells: list[CellVerdict] = []
@@ -72,9 +72,9 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdic
 
 
 def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:
-    """Return a cell's outputs in the file and in a pass, with those of widgets.
+    """Return a cell's outputs in the file and in a pass, with what widgets show.
 
-    If the file does not keep the widgets, both are without them.
+    If the file does not contain the states of the widgets, both are returned without them.
     """
     pair = notebook.node.cells[cell.index].outputs, fresh.outputs.get(cell.index, ())
     states = states_of(notebook.node.metadata), fresh.widgets
@@ -100,7 +100,7 @@ def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
     rtol: float | None,
 ) -> CellVerdict:
     count = _count(notebook, cell)
-    if count is None and not notebook.node.cells[cell.index].outputs:  # it was never run
+    if count is None and not notebook.node.cells[cell.index].outputs:  # never run
         return CellVerdict(cell, Found.UNKNOWN, Found.UNKNOWN)
     run = next(iter(records.of(cell.id)), None)
     notes: list[str] = []
@@ -120,7 +120,9 @@ def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
 
 
 def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
-    """Return why a cell's output may differ in every run; clocks and hashes last.
+    """Return why a cell's output may differ in every run.
+
+    Uninitialized memory, clocks and string hashes are named only if there is no other cause.
 
     Args:
         run: The cell's run.
@@ -147,12 +149,12 @@ def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
 def _without_front_ends(
     saved: Outputs, fresh: Outputs, notes: list[str]
 ) -> tuple[Outputs, Outputs]:
-    """Remove what front ends and versions of packages add or leave out.
+    """Remove the parts of outputs that depend on front ends and versions of packages.
 
     Args:
         saved: The outputs in the file.
-        fresh: The outputs now.
-        notes: Receives notes on what is not compared.
+        fresh: The outputs of the fresh run.
+        notes: Extended with notes on what is not compared.
     """
     saved, fresh = map(without_ours, (saved, fresh))
     before, after = (
@@ -204,7 +206,10 @@ _NAMED_ONLY = lazy_pattern(r"<[^<>]*>")
 def _common_kinds(
     saved: Mapping[str, Any], fresh: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Leave out front ends' MIME types, and those of one side that add nothing."""
+    """Leave out MIME types of front ends, and types that only one side has.
+
+    The latter are kept if the saved output shows more with them than its plain text.
+    """
     before, after = (
         {
             kind: data

@@ -1,4 +1,4 @@
-"""Remedies that add a seed, to sources and to calls that have none."""
+"""Remedies that seed a source, or pass a seed to calls that have none."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _SEEDS = {
 
 _DEFAULT = 42
 
-# Functions that take a seed from the system if they are given none.
+# Functions that take a seed from the system if none is passed.
 WITHOUT_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
 
-# How to draw seeds for several generators, by the library of their class: the source that they are
-# drawn from, and the call.
+# How to draw seeds for several generators, by the library of their class: the source of the seeds,
+# and the call that draws one.
 _DRAWN = {
     "numpy": ("numpy", "numpy.random.randint(2**31)"),
     "random": ("python", "random.getrandbits(32)"),
@@ -56,7 +56,7 @@ def seeder(name: str) -> str:
 def seed_source(target: FixTarget) -> Iterator[Edits]:
     """Seed a source after the import of its library, or in the cell that draws.
 
-    In the cell, the seed is before imports that may draw.
+    In the cell, the new line is above imports that may draw.
     """
     call = f"{seeder(target.cause.name)}({target.seed})"
     name = target.cause.name
@@ -66,10 +66,11 @@ def seed_source(target: FixTarget) -> Iterator[Edits]:
 
 
 def give_seed(target: FixTarget) -> Iterator[Edits]:
-    """Give a seed to calls of the causing function, or that create generators.
+    """Pass a seed to the calls that would take one from the system.
 
-    Each call up to the cell gets a different seed. A call that may run more than once draws its
-    seeds from a source, which is then seeded too.
+    If a function is the cause, only its calls get a seed; otherwise all such calls up to the cell
+    do. Each call gets a different seed. A call that may run more than once draws its seeds from a
+    source, which is then seeded too.
     """
     program, until, edits = target.program, target.until, list[Edit]()
     drawn = dict[str, None]()
@@ -82,7 +83,7 @@ def give_seed(target: FixTarget) -> Iterator[Edits]:
         if call.repeated and source and call.path not in _SEEDS.values():
             within = [each for each in call.code.tree.body if each.lineno <= call.node.lineno][-1]
             lines = spell(program, call.code, within, how)
-            if len(lines) == 1:  # it needs no import
+            if len(lines) == 1:  # the call needs no import
                 seed = lines[0]
                 drawn[source] = None
         edits.append(_seeded(call, seed))
@@ -93,7 +94,7 @@ def give_seed(target: FixTarget) -> Iterator[Edits]:
 
 
 def _lacks_seed(call: Call) -> bool:
-    """Return whether a call takes a seed and is given none."""
+    """Return whether a call would take its seed from the system."""
     given = [*call.node.args, *(each.value for each in call.node.keywords)]
     empty = all(isinstance(each, ast.Constant) and each.value is None for each in given)
     return empty and call.path in WITHOUT_SEED
@@ -146,7 +147,7 @@ def say_seed(target: FixTarget) -> str:
 
 
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
-    """Return the splice that adds a seed by keyword; None if one may be given."""
+    """Return the splice that adds a seed by keyword; None if the call may have one."""
     code, node = call.code, call.node
     for keyword in node.keywords:
         if keyword.arg == name:

@@ -25,11 +25,11 @@ _OBJECT = lazy_pattern(r"<(?:\w+\.)*+(\w+?)(?:Subplot)?\b[^<>]*+>")
 def in_one_spelling(before: str, after: str) -> tuple[str, str]:
     """Return two texts with equal values written alike.
 
-    If one shows an object only by its class, both do.
+    If one text shows an object only by its class, so does the other.
 
     Args:
-        before: The earlier text, without what differs in every run.
-        after: The later text.
+        before: The earlier text, without parts that differ in every run.
+        after: The later text, also without them.
     """
     texts = before, after
     for pattern, instead in _SPELLINGS:

@@ -25,18 +25,18 @@ class CellVerdict(Struct, frozen=True):
 
     Attributes:
         cell: The cell.
-        outputs: Whether its outputs were the same each time.
-        state: Whether the variables and sources that it left were the same each time.
+        outputs: Whether the cell's outputs were the same each time.
+        state: Whether the variables and sources that the cell left were the same each time.
         changes: The differences: in outputs first, then in states.
-        causes: The causes; none if nothing recorded differs.
-        programs: Other programs that it runs, which are not recorded.
-        wrote: The files that it wrote.
-        connected: What it connected to.
-        unseen: If no cause was found, values that it reads and that could only be sampled.
-        lacking: Its calls that take a seed and are given none.
-        repeats: Whether it was run again in one kernel, from the same state, and repeated.
-        notes: With ``saved``, what was not compared, and why, in a clause each.
-        saved_count: With ``saved``, its number in ``In[...]`` in the file; None if it has none.
+        causes: The causes; empty if no recorded input differs.
+        programs: Other programs that the cell runs, which are not recorded.
+        wrote: The files that the cell wrote.
+        connected: The connections that the cell opened.
+        unseen: If no cause was found, values that the cell reads and that could only be sampled.
+        lacking: The cell's calls that accept a seed and do not set it.
+        repeats: Whether the cell ran twice in one kernel, from the same state, and repeated.
+        notes: With ``saved``, a clause for each thing that was not compared, with the reason.
+        saved_count: With ``saved``, the cell's number in ``In[...]`` in the file, or None.
     """
 
     cell: Cell
@@ -55,44 +55,44 @@ class CellVerdict(Struct, frozen=True):
 
     @property
     def grades(self) -> list[Grade]:
-        """The differences that were graded: in outputs, and all those from a receipt."""
+        """The graded differences: in outputs, or all if compared with a receipt."""
         return [each for each in self.changes if isinstance(each, Grade)]
 
     @property
     def rounding(self) -> bool:
-        """Whether all differences are rounding: those in outputs, or else in variables."""
+        """Whether all differences in outputs, or else in variables, are rounding."""
         shown = [each for each in self.grades if each.what not in LEFT] or self.grades
         return self.differs and {each.found for each in shown} == {Found.ROUNDING}
 
     @property
     def name(self) -> str:
-        """Its number after *Run All*, and that in the file if it differs."""
+        """The cell's number after *Run All*, with its number in the file if it differs."""
         same = self.saved_count in (None, self.cell.count)
         return f"{self.cell.name}{'' if same else f' (In[{self.saved_count}] in the file)'}"
 
     @property
     def expected(self) -> bool:
-        """Whether it has the tag for cells that may differ."""
+        """Whether the cell has the tag for cells that may differ."""
         return VARIES in self.cell.tags
 
     @property
     def differs(self) -> bool:
-        """Whether it differs, and was not expected to."""
+        """Whether the cell differs, and has no tag that allows it."""
         return not self.expected and Found.DIFFERENT in (self.outputs, self.state)
 
     @property
     def only_state(self) -> bool:
-        """Whether its outputs are the same, but variables or sources that it left differ."""
+        """Whether the outputs are the same, but variables or sources differ."""
         return self.differs and self.outputs is not Found.DIFFERENT
 
     @property
     def left(self) -> set[str]:
-        """The names of the variables and sources that it left and that differ."""
+        """The names of the variables and sources that differ after the cell."""
         return {each.name for each in self.changes if each.what in LEFT}
 
     @property
     def does_not_repeat(self) -> bool:
-        """Whether it differs and no cause was recorded."""
+        """Whether the cell differs and no cause was recorded."""
         return self.differs and not self.causes and self.state is not Found.UNKNOWN
 
 
@@ -100,9 +100,9 @@ class Unreached(Struct, frozen=True):
     """Cells that some run did not reach.
 
     Attributes:
-        count: How many.
+        count: How many cells were not reached.
         of: How many cells should have run.
-        reason: Why the run ended, in a line.
+        reason: Why the run ended early, in one line.
     """
 
     count: int
@@ -121,23 +121,23 @@ class Verdict(Struct, frozen=True):
 
     Attributes:
         path: The notebook, as the user named it.
-        cells: Its code cells, as far as they were compared.
-        fault: Why it could not be checked to its end, in a line; None if it could.
-        note: A further remark, in a line.
+        cells: The verdicts on the code cells that were compared.
+        fault: Why the notebook could not be checked to its end, in one line; None if it could.
+        note: A further remark, in one line.
         line: The line of the file with the first cell that differs, or that the fault is about.
         rerun: Whether the second runs were in the same kernel.
         strict: Whether a cell with equal outputs but different variables counts as different.
-        seconds: The time that all of it took.
+        seconds: How long the check took.
         unreached: The cells that were not reached; None if all were.
-        failed: The cell that raised in some run and may not, and its error in a line; None if none
-            did.
-        edits: The edits that make it repeat, cell by cell; None if none were requested.
-        obstacles: What no edit fixes, each in a line that begins with the cell.
-        written: Whether the edits are in the file.
-        receipt: The content of its receipt's file; empty if none was requested.
-        saved: Whether the outputs in the file were compared with those of one run.
+        failed: The cell that raised an error that it may not raise, and the error in one line; None
+            if there is no such cell.
+        edits: The edits that make the notebook repeat, cell by cell; None if none were requested.
+        obstacles: A line for each difference that no edit fixes; it begins with the cell.
+        written: Whether the edits were written to the file.
+        receipt: The content of the receipt; empty if none was requested.
+        saved: Whether the outputs in the file were compared with the outputs of one run.
         in_order: With ``saved``, whether each cell had run once, from first to last.
-        stale: With ``saved``, numbers in the text that no output shows any more.
+        stale: With ``saved``, numbers in the text that fresh outputs no longer show.
     """
 
     path: Path
@@ -171,12 +171,12 @@ class Verdict(Struct, frozen=True):
 
     @property
     def unrecorded(self) -> list[CellVerdict]:
-        """The cells for which only outputs are known."""
+        """The cells whose variables and sources are not known."""
         return [each for each in self.cells if each.state is Found.UNKNOWN]
 
     @property
     def first(self) -> CellVerdict | None:
-        """The first cell whose output differs, or else the first that counts, or None."""
+        """The first cell whose output differs, else the first that counts as different."""
         differing = self.differing
         if self.rerun:
             return next(iter(differing), None)
@@ -185,10 +185,10 @@ class Verdict(Struct, frozen=True):
 
     @property
     def origin(self) -> CellVerdict | None:
-        """The first cell that left what ``first`` shows, or ``first`` itself.
+        """The cell where the difference in ``first`` starts, perhaps ``first`` itself.
 
-        If no output differs, the first cell that left different values, or None. Also None with
-        ``saved``, as only the outputs of that run are known.
+        If no output differs, this is the first cell that left different values, or None. With
+        ``saved`` it is None, because only the outputs of the saved run are known.
         """
         first = self.first
         if self.saved:
@@ -202,9 +202,10 @@ class Verdict(Struct, frozen=True):
     def find_origins(self, shown: CellVerdict) -> list[tuple[CellVerdict, list[Cause]]]:
         """Return the cells where a difference starts, each with its own causes.
 
-        The last one is first. The search follows the names of causes, the variables and sources
-        that cells left, and the cells that wrote files. A cell with its own cause is preferred to
-        one without, for example one that created an object with an address in it.
+        The list begins with the last of these cells. The search follows the names of causes, the
+        variables and sources that cells left, and the cells that wrote files. A cell is left out if
+        it has no cause except differences that earlier cells left: it may just have created an
+        object that contains an address. If this leaves out all cells, the earliest is returned.
 
         Args:
             shown: The cell whose output differs.
@@ -221,7 +222,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def reproducible(self) -> bool | None:
-        """Whether it repeats; None if that is unknown."""
+        """Whether the notebook repeats; None if that is unknown."""
         if self.differing:
             return False
         looked = self.cells or not (self.receipt or self.saved)
@@ -229,7 +230,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """0 if it repeats, 1 if it differs, 2 if it could not be checked."""
+        """0 if the notebook repeats, 1 if it differs, 2 if it could not be checked."""
         if self.fault is not None:
             return 2
         return 1 if self.differing else 0

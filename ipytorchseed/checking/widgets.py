@@ -10,7 +10,7 @@ from typing import Any
 from ipytorchseed.checking.notebook import complete
 from ipytorchseed.checking.outputs import WIDGET, Outputs
 
-# Widgets by their ids, as a notebook's file has them.
+# Widgets by their ids, in the form of a notebook's file.
 States = Mapping[str, Mapping[str, Any]]
 
 _VIEW, _STATE = f"{WIDGET}view+json", f"{WIDGET}state+json"
@@ -22,7 +22,7 @@ _RESULTS = "value", "index"
 
 
 def states_of(metadata: Mapping[str, Any]) -> States:
-    """Return the widgets in a notebook's metadata; front ends may keep none."""
+    """Return the widgets in a notebook's metadata; some front ends save none."""
     states = _dict(_dict(_dict(metadata.get("widgets")).get(_STATE)).get("state"))
     return {name: _dict(state) for name, state in states.items()}
 
@@ -44,7 +44,7 @@ class Views:
 
         Args:
             outputs: The outputs of the cell.
-            states: The widgets after it.
+            states: The widgets after the cell.
         """
         found: list[Mapping[str, Any]] = []
         for name in dict.fromkeys([*self._shown, *views_of(outputs)]):
@@ -55,7 +55,7 @@ class Views:
 
 
 def _contents(name: str, states: States, above: frozenset[str]) -> Iterator[Mapping[str, Any]]:
-    """Yield what a widget and those inside it show, except progress bars."""
+    """Yield what a widget and the widgets inside it show, except progress bars."""
     if name not in states or name in above:
         return
     model, above = states[name], above | {name}

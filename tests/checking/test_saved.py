@@ -460,7 +460,7 @@ def test_json(verdicts):
     ("saved", "fresh", "said"),
     [("tensor([[ 0.3171]])", "tensor([[0.3171]])", SHOWN_OTHERWISE),
      ("[1, 2,\n 3]", "[1, 2, 3]", SHOWN_OTHERWISE),
-     ("no where", "nowhere", "only blanks differ"),
+     ("no where", "nowhere", "only whitespace differs"),
      ("tensor([[ 0.3171]])", "tensor([[-0.3171]])", "0.3171 → -0.3171"),
      ("a b", "a c", "text with different content")],
 )  # fmt: skip

@@ -185,7 +185,7 @@ def write_variables(prefixes: tuple[str, ...], _: object, values: Mapping[str, s
     os.environ.update(values)
 
 
-# How Polars shows tables; it keeps the rest in native code.
+# Variables that set how Polars shows tables. Polars stores other settings in native code.
 _POLARS_SHOWS = ("POLARS_FMT_", "POLARS_TABLE_WIDTH")
 
 
@@ -196,7 +196,7 @@ def read_polars(polars: Any) -> dict[str, Any]:
 
 
 def write_polars(polars: Any, values: Mapping[str, Any]) -> None:
-    """Set what ``read_polars`` returned."""
+    """Set the variables and call the setters that ``read_polars`` returned."""
     write_variables(_POLARS_SHOWS, polars, {n: it for n, it in values.items() if n.isupper()})
     for name in filter(str.islower, values):
         getattr(polars.Config, name)(values[name])

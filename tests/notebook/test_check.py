@@ -272,7 +272,7 @@ def test_a_cell_that_raises_raises_once_and_is_not_checked(kernel):
 REFUSED = {
     "too few": ("%%deterministic --check 1\nx = 1", "1 is not in the range 2<=x<=1000"),
     "no number": ("%%deterministic --check two\nx = 1", "'two' is not a valid integer"),
-    "input": ("%%deterministic --check\nx = input()", "the cell waits for input"),
+    "input": ("%%deterministic --check\nx = input()", "the cell asks for input"),
     "warn": ("%%deterministic --check --warn\nx = 1", "leave out --warn"),
     "trace": ("%%deterministic --check --trace\nx = 1", "leave out --trace"),
     "cudnn": ("%%deterministic --check --no-cudnn\nx = 1", "leave out --no-cudnn"),

@@ -71,8 +71,8 @@ class Code(Struct, dict=True):
         """Return the offset of a place in the text, in characters.
 
         Args:
-            line: Counted from 1.
-            column: In bytes of UTF-8, as ``ast`` counts them.
+            line: The line, counted from 1.
+            column: The column in bytes of UTF-8, as in ``ast``.
         """
         *above, text = self.cell.source.split("\n", line)[:line]
         start = sum(len(each) + 1 for each in above)

@@ -87,7 +87,7 @@ def _is_ordered(program: Program, code: Code, node: ast.expr) -> bool:
 
 
 def _ignores_order(program: Program, code: Code, node: ast.AST) -> bool:
-    """Return whether the call around an argument ignores its order."""
+    """Return whether the call around an argument ignores the order of its items."""
     call = code.around[node]
     return isinstance(call, ast.Call) and program.path(call.func) in _UNORDERED
 

@@ -40,7 +40,7 @@ def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
     """Return the current state of every source and generator.
 
     Args:
-        rows: Sources, then generators.
+        rows: The rows of sources, then of generators.
         moves: The run that last moved each source or generator, where known.
     """
     return [

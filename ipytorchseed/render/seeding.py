@@ -108,7 +108,7 @@ class SeedStatus(TableView):
 
     Args:
         title: The last seed and the rule for every cell, in words.
-        rows: Sources, then generators.
+        rows: The rows of sources, then of generators.
     """
 
     columns = (("Source", "code"), ("State", "state"), ("Position", ""))

@@ -84,7 +84,7 @@ class WhyView(View):
 
     @property
     def _result_again(self) -> list[str]:
-        """A sentence if the result equals an earlier one of the cell."""
+        """A sentence if the result equals that of an earlier run of the cell."""
         said = self.explanation
         if said.again is None or said.again == said.against:
             return []
@@ -278,7 +278,7 @@ class WhyView(View):
 
     @property
     def keep(self) -> tuple[str, ...]:
-        """What makes the cell give the same result from now on."""
+        """The lines that make the cell give the same result from now on."""
         said = self.explanation
         keep = (*find_keep(said.causes, said.roots, said.run), *said.keep)
         keep = (*(f"{root.name}.eval()" for root in self._trained), *keep)

@@ -31,8 +31,8 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import Kind, digest
 
-# Attributes or items followed from a name: ``study.sampler._rng.rng`` is three.
-DEPTH = 3
+# Attributes or items followed from a name: ``transform.transforms[0].affine.R`` is four.
+DEPTH = 4
 
 # The largest containers that are searched; larger ones hold data, not generators.
 _FEW = 32
@@ -217,6 +217,16 @@ def hidden_generators() -> set[int]:
 _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"})
 
 
+# Attributes of each ``torch.nn.Module`` that hold tensors and hooks.
+_OF_MODULES = frozenset({
+    "_parameters", "_buffers", "_non_persistent_buffers_set", "_backward_pre_hooks",
+    "_backward_hooks", "_is_full_backward_hook", "_forward_hooks", "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
+    "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+})  # fmt: skip
+
+
 # Classes that forward attribute access to one of their attributes: ``env.action_space`` is
 # ``env.env.env.action_space``.
 # https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper
@@ -253,7 +263,8 @@ def _held(name: str, value: Any) -> Iterator[tuple[str, object]]:
             for index, item in enumerate([*base.__iter__(value)]):
                 yield f"{name}[{index}]", item
     if not issubclass(kind, (type, ModuleType)) and module_of_class(kind) not in _CLOSED_MODULES:
-        for attribute, item in [*attributes(value), *_shared(value)]:
+        held = [each for each in attributes(value) if each[0] not in _OF_MODULES]
+        for attribute, item in [*held, *_shared(value)]:
             yield f"{name}.{_public(kind, attribute)}", item
 
 

@@ -16,19 +16,22 @@ from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
-# Codes of the dtypes that have no parameters in the machine's byte order.
+# Codes of the dtypes without parameters: booleans, integers, floats, complex numbers.
 _BY_NUMBER = "?bBhHiIlLqQfdgFDGOe"
 
 
 @cache
 def _names() -> dict[int, str]:
-    """Return the names of these dtypes by number; numpy must be imported."""
+    """Return the names of the dtypes in ``_BY_NUMBER``, by ``dtype.num``.
+
+    numpy must be imported.
+    """
     made = map(sys.modules["numpy"].dtype, _BY_NUMBER)
     return {dtype.num: str(dtype) for dtype in made}
 
 
 def name_of(dtype: Any) -> str:
-    """Return ``str`` of a dtype.
+    """Return ``str(dtype)``, from a cache for common dtypes.
 
     numpy's ``str`` takes longer than all other work for an array.
     """
@@ -42,7 +45,7 @@ def name_of(dtype: Any) -> str:
 
 
 def write_array(value: Any, walk: Walk) -> Writing:
-    """Write an array, a memory map, or an object of a subclass."""
+    """Write a numpy array, including memory maps and other subclasses."""
     numpy = sys.modules["numpy"]
     plain = numpy.asarray(value)  # for a subclass: the same memory as a plain array
     dtype, shape = plain.dtype, plain.shape
@@ -51,7 +54,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
         fields = [(field, plain[field]) for field in dtype.names]
         body = join((yield from walk.named(fields)))
     elif dtype.hasobject:
-        if borrowed:  # they are addresses, which are invalid once the memory is gone
+        if borrowed:  # the elements are addresses, which may be invalid by now
             raise UnreadableError("its objects are in foreign memory")
         body = yield from _write_objects(plain, walk)
     else:
@@ -73,23 +76,28 @@ def write_array(value: Any, walk: Walk) -> Writing:
 
 
 def brief_array(plain: Any, walk: Walk) -> bytes | None:
-    """Return the token of a plain array of numbers in memory of the library.
+    """Return the token of a simple array without running its writer.
 
-    It equals what its writer returns.
+    The token is the same as with ``write_array``.
 
     Args:
-        plain: The array, of no subclass.
-        walk: The walk.
+        plain: The array, not of a subclass.
+        walk: The current walk.
 
     Returns:
-        None for any other array.
+        The token, or None if the dtype has fields or objects, or numpy does not own the memory.
     """
     head = brief_head(plain, plain.shape)
     return None if head is None else brief_token(head, plain, walk)
 
 
 def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
-    """Return what ``brief_token`` needs for views of this shape, or None."""
+    """Return the ``head`` for ``brief_token``, or None if the array is not simple.
+
+    Args:
+        plain: The array.
+        shape: The shape of the views that are passed to ``brief_token``.
+    """
     dtype = plain.dtype
     if dtype.names is not None or dtype.hasobject:
         return None
@@ -99,7 +107,7 @@ def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
 
 
 def brief_token(head: bytes, plain: Any, walk: Walk) -> bytes:
-    """Return the token of an array with a known ``brief_head``."""
+    """Return the token of an array, given its ``brief_head``."""
     return b"D" + xxh3_128_digest(head + _read(plain, walk, borrowed=False))
 
 
@@ -115,10 +123,10 @@ def _write_objects(plain: Any, walk: Walk) -> Bytes:
     return hasher.digest()
 
 
-# Private attributes of numpy's subclasses: masked arrays and memory maps.
+# Attributes of masked arrays and memory maps that are not content.
 _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
 
-# Attributes for the file of a memory map, which a copy does not have.
+# Attributes that name the file of a memory map. A copy of the array does not have them.
 _OF_FILE = frozenset({"filename", "mode", "offset"})
 
 
@@ -134,7 +142,7 @@ def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
     return walk.read_array(plain, borrowed=borrowed)
 
 
-# Bits of the fraction of an x86 number of extended precision.
+# Bits of the fraction of an x86 extended-precision float.
 _OF_X87 = 63
 
 
@@ -158,7 +166,7 @@ def write_number(value: Any, walk: Walk) -> Writing:
     dtype = generic.dtype.__get__(value)
     made = anatomy(type(value))
     plain = numpy.asarray(value) if dtype.kind == "V" or dtype.char in "gG" else None
-    if dtype.kind == "V" and not owns_array(plain):  # a record in an array
+    if dtype.kind == "V" and not owns_array(plain):  # a record that is a view of an array
         require(plain)
     if dtype.hasobject:
         body = yield generic.item(value)
@@ -180,7 +188,7 @@ def write_number(value: Any, walk: Walk) -> Writing:
 
 
 def number_leaves() -> dict[int, Callable[[Any], bytes]]:
-    """Return functions that write the plain scalars of numpy, by type."""
+    """Return functions that write numpy's scalars, by the ``id`` of the scalar's type."""
     numpy = sys.modules["numpy"]
     read = numpy.generic.tobytes
 
@@ -192,5 +200,5 @@ def number_leaves() -> dict[int, Callable[[Any], bytes]]:
     return {id(dtype.type): of(dtype) for dtype in dtypes}
 
 
-# Codes of the dtypes whose scalars have undefined bytes.
+# Codes of the long double dtypes, whose scalars contain undefined padding bytes.
 _OF_EXTENDED = {ord("g"): None, ord("G"): None}

@@ -1,4 +1,4 @@
-"""The time budget for looking at the values of a cell."""
+"""The time budget for fingerprinting the values of a cell."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import time
 
 from msgspec import Struct
 
-# Bytes of known tensors that a round reads again anyway.
+# Bytes of unchanged tensors that one budget reads again, as a check of the memo.
 REREAD = 16 * 2**20
 
-# The share of the time in which values are read whole; the rest is for samples.
+# The share of the time for reading values whole. The rest is for samples.
 _WHOLE = 0.8
 
 
 class SpentError(Exception):
-    """The walk must end here, because the rest would exceed its budget."""
+    """The walk must stop, because reading the rest would exceed the budget."""
 
 
 class LateError(SpentError):
-    """The time is over, although the value may not be large."""
+    """The time is used up, which does not mean that the value is large."""
 
 
 class PendingError(Exception):
@@ -26,18 +26,18 @@ class PendingError(Exception):
 
 
 class Budget(Struct):
-    """The time for a round of fingerprints, and how much of it was used.
+    """The time allowed for several fingerprints, and how much of it was used.
 
-    Only time within ``fingerprint`` counts, so that one budget can serve a cell before and after
-    it runs. Only this thread's time counts, so that a busy machine changes no answer.
+    Only time spent in ``fingerprint`` counts, so one budget can be used both before and after a
+    cell runs. CPU time of this thread is counted, so a busy machine does not change the results.
 
     Attributes:
-        seconds: The budget.
-        used: How much of it was used.
-        reread: Bytes that may still be read again although a cheap proof says that they are
-            unchanged; see ``Memo``.
-        waited: Seconds spent waiting for a GPU, at most ``seconds``. They are separate, because
-            the next reader would have waited as long.
+        seconds: The CPU time allowed, in seconds.
+        used: The CPU time used so far, in seconds.
+        reread: The remaining number of bytes that are read again even if ``Memo`` says that they
+            are unchanged.
+        waited: Seconds spent waiting for a GPU, at most ``seconds``. They do not count as used,
+            because the user's next access to the GPU would have waited as long.
     """
 
     seconds: float = 0.2
@@ -47,27 +47,27 @@ class Budget(Struct):
 
     @property
     def left(self) -> float:
-        """Seconds in which values may still be read whole; negative once they are used up."""
+        """Seconds left for reading values whole; negative once they are used up."""
         return self.seconds * _WHOLE - self.used
 
     @property
     def spent(self) -> bool:
-        """Whether only small values are read whole from now on."""
+        """Whether no time is left for reading large values whole."""
         return self.left <= 0
 
     def deadline(self, began: float, *, whole: bool) -> float:
-        """Return when a look must end, by ``time.thread_time``.
+        """Return the ``time.thread_time`` at which a walk must end.
 
         Args:
-            began: When it started, by the same clock.
-            whole: Whether it reads values whole, rather than a sample.
+            began: The ``time.thread_time`` at which the walk started.
+            whole: Whether the walk reads values whole, rather than a sample.
         """
         return began + (self.left if whole else self.seconds - self.used)
 
     def stop(self) -> None:
-        """Use up all that is left, also for the look in progress."""
+        """Stop the current walk and all later ones."""
         self.seconds = 0.0
 
     def charge(self, since: float) -> None:
-        """Charge the time since ``since``, by ``time.thread_time``."""
+        """Add the time since ``since``, a value of ``time.thread_time``."""
         self.used += time.thread_time() - since

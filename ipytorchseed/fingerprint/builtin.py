@@ -14,12 +14,15 @@ from ipytorchseed.patterns import lazy_pattern
 
 
 def class_of(value: object, name: str | tuple[str, ...]) -> Any:
-    """Return the nearest class whose full name begins so, not a user's class."""
+    """Return the first class in the MRO whose full name starts with ``name``.
+
+    Writers call methods of this class, so that a user's overrides do not run.
+    """
     return next(kind for kind in mro(type(value)) if anatomy(kind).name.startswith(name))
 
 
 def moment(value: Any) -> object:
-    """Return the state of a date, a time or a duration, and its zone."""
+    """Return the state of a datetime, date, time, timedelta or timezone."""
     import datetime as dt
 
     for base in (dt.datetime, dt.date, dt.time, dt.timedelta):
@@ -29,18 +32,21 @@ def moment(value: Any) -> object:
 
 
 def path(value: Any) -> object:
-    """Return a path's text; for a user's subclass, its pieces."""
+    """Return the text of a path; for a user's subclass, its private parts.
+
+    ``str`` of a user's subclass could run user code.
+    """
     import pathlib
 
     if anatomy(type(value)).name.startswith("pathlib."):
         return pathlib.PurePath.__str__(value)
-    # the first from Python 3.12 on, the others before
+    # `_raw_paths` from Python 3.12 on, the others before
     wanted = ("_raw_paths", "_drv", "_root", "_parts")
     return {name: it for name, it in anatomy(type(value)).attributes(value) if name in wanted}
 
 
 def decimal(value: Any) -> object:
-    """Return a decimal number's text, which has its sign, exponent and NaN payload."""
+    """Return the text of a decimal, which includes sign, exponent and NaN payload."""
     return class_of(value, "decimal.Decimal").__str__(value)
 
 
@@ -53,35 +59,34 @@ def memory_file(value: Any) -> object:
 
 
 def hashed(value: Any) -> object:
-    """Return the digest of what a hash object has received so far."""
+    """Return the current digest of a ``hashlib`` object."""
     kind = class_of(value, ("_hashlib.", "_blake2."))
-    # which have digests of any length
-    length = (32,) if anatomy(kind).name == "_hashlib.HASHXOF" else ()
+    length = (32,) if anatomy(kind).name == "_hashlib.HASHXOF" else ()  # needs a length
     return kind.digest(value, *length)
 
 
 def row(value: Any) -> object:
-    """Return the columns and the items of a row that SQLite found."""
+    """Return the column names and values of a ``sqlite3.Row``."""
     kind = class_of(value, "sqlite3.Row")
     return kind.keys(value), [*kind.__iter__(value)]
 
 
 def seeds(value: Any) -> object:
-    """Return the arguments of a seed sequence, and how many children it has spawned."""
+    """Return the arguments of a ``SeedSequence``, and the number of children spawned."""
     base = class_of(value, "numpy.random.bit_generator.SeedSequence")
     names = "entropy", "spawn_key", "pool_size", "n_children_spawned"
     return [getattr(base, name).__get__(value) for name in names]
 
 
 def current(value: Any) -> object:
-    """Return the value of a context variable in the cell's context, if it has one."""
+    """Return the name of a context variable, and its value in the current context."""
     return value.name, value.get(None)  # there are no subclasses
 
 
 def captured(value: Any) -> object:
-    """Return what ``%%capture`` captured: stdout and displays, without addresses.
+    """Return the stdout and displays that ``%%capture`` captured, without addresses.
 
-    stderr has progress bars, which show times.
+    stderr is left out, because progress bars write times to it.
     """
     held = dict(anatomy(type(value)).attributes(value))
     file, shown = held.get("_stdout"), held.get("_outputs")
@@ -106,8 +111,8 @@ def pattern(value: Any) -> object:
 
 
 def reduced(value: Any) -> object:
-    """Return the parts of an object of a C class without subclasses."""
-    return type(value).__reduce__(value)  # type: ignore[call-arg] # of whatever class
+    """Return the result of ``__reduce__``, for C classes that cannot be subclassed."""
+    return type(value).__reduce__(value)  # type: ignore[call-arg] # of any class
 
 
 def bounds(value: Any) -> object:
@@ -116,14 +121,14 @@ def bounds(value: Any) -> object:
 
 
 def proxied(value: Any) -> object:
-    """Return the mapping behind a proxy, or the object behind a cell."""
+    """Return the mapping behind a mapping proxy, or the content of a closure cell."""
     import gc
 
     return gc.get_referents(value)
 
 
 def viewed(value: Any) -> object:
-    """Return the keys behind a view of them, or the dictionary behind another view."""
+    """Return the keys of a keys view, or the dictionary of a values or items view."""
     import gc
 
     return [[*each] if type(value) is _KEYS else each for each in gc.get_referents(value)]
@@ -133,12 +138,12 @@ _KEYS: type = type({}.keys())
 
 
 def referred(value: Any) -> object:
-    """Return the referent of a weak reference, kept alive only during the look."""
+    """Return the referent of a weak reference, or None if it is gone."""
     return weakref.ref.__call__(value)
 
 
 def write_enum(value: Any, walk: Walk) -> Writing:
-    """Write a member of an enumeration: class, name and value."""
+    """Write an enum member: its class, name and value."""
     made = anatomy(type(value))
     fields = dictionary_of(value)
     items = [(name, fields.get(name)) for name in ("_name_", "_value_")]
@@ -159,10 +164,11 @@ _NOT_ARGUMENTS = frozenset({"__notes__", "__suppress_context__"})
 
 
 def write_generator_state(value: Any, walk: Walk) -> Writing:
-    """Write a random generator by its state, as the table of generators reads it.
+    """Write a random generator by its state, read as in ``rng.generators``.
 
-    Inside another value, its state is a separate aspect: a loader that has advanced is the same
-    loader. The state of a source, which ``random.randint`` is bound to, belongs to the source.
+    Inside another value, the state goes to ``walk.random``, not to the digest: a data loader does
+    not change because its generator has advanced. There, a generator that is a source, such as
+    the ``Random`` that ``random.randint`` is bound to, is written without its state.
     """
     from ipytorchseed.rng.generators import KINDS, is_source
 
@@ -182,7 +188,7 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
 
 
 def _spawned(value: Any) -> dict[str, str]:
-    """Return how many generators numpy's has spawned, which determines the next ones."""
+    """Return how often a numpy ``Generator`` has spawned, which affects later spawns."""
     if anatomy(type(value)).name != "numpy.random._generator.Generator":
         return {}
     born = getattr(value.bit_generator, "seed_seq", None)
@@ -195,11 +201,11 @@ def _is_of(value: object, name: str) -> bool:
     module, _, title = name.rpartition(".")
     made = getattr(sys.modules[module], title, None)
     system = getattr(sys.modules.get("random"), "SystemRandom", None)
-    if system is not None and issubclass(type(value), system):  # has no state
+    if system is not None and issubclass(type(value), system):  # which has no state
         return False
     return made is not None and issubclass(type(value), made)
 
 
 def bits(value: Any) -> object:
-    """Return the state of numpy's bit generator."""
+    """Return the state of a numpy ``BitGenerator``."""
     return class_of(value, "numpy.").state.__get__(value)

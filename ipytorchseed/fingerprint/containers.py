@@ -1,7 +1,7 @@
-"""Fingerprints of sequences and dictionaries, in order, and of sets.
+"""Fingerprints of sequences, dictionaries and sets.
 
-Subclasses are read as the builtin type. Large ones are read in batches, between which the clock
-is checked.
+A subclass is read with the methods of its builtin type. Large containers are read in batches, and
+the time budget is checked after each batch.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ipytorchseed.fingerprint.scalars import LEAVES, number
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import find_member
 
-# The most numbers that are kept as values.
+# The maximum length of a ``series``: numbers that a fingerprint stores as values.
 SERIES = 8192
 
 _ENDS = 8  # items listed from each end of a sequence
 
-# Items that a sample of a container without indices skips at most.
+# To sample a container without indices, at most this many items are iterated over.
 _NEAR = 2**16
 
 
@@ -48,17 +48,17 @@ def _batches(
     forward: Callable[[], Iterator[Any]] = _nothing,
     backward: Callable[[], Iterator[Any]] = _nothing,
 ) -> Iterator[list[Any]]:
-    """Yield the items of a container without indices in batches.
+    """Yield all items of a container without indices, or a sample, in batches.
 
     Args:
-        walk: The walk.
+        walk: The current walk.
         length: The number of items.
-        whole: All of them.
-        forward: Iterates over those of a sample: the ends and some between.
-        backward: The same from the end.
+        whole: Iterates over all items.
+        forward: Returns an iterator from the start, used to take a sample.
+        backward: Returns an iterator from the end, used to take a sample.
 
     Raises:
-        SpentError: Another thread changed the container.
+        SpentError: There is no time, or another thread changed the container.
     """
     try:
         if walk.may_hold(length):
@@ -76,7 +76,7 @@ def _batches(
 
 
 def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
-    """Digest a batch of items in their order; 17 or 32 bytes."""
+    """Digest a batch of items in order; 17 or 33 bytes."""
     digest = _packed(items, walk) if len(items) >= SHORT else None
     if digest is None:
         tokens = yield from walk.tokens(items)
@@ -84,7 +84,7 @@ def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
     return digest
 
 
-# By the identity of the type, its code in the ``array`` module.
+# The code in the ``array`` module of each type that is packed, by the type's ``id``.
 _PACKED = {id(float): "d", id(int): "q", id(bool): "b", id(str): ""}
 
 
@@ -93,7 +93,7 @@ def _are_all(kind: type, items: Sequence[object]) -> bool:
 
 
 def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
-    """Digest items of one builtin type at once; return None for others."""
+    """Digest items at once if all have the same builtin type; else return None."""
     kind = type(items[0])
     if id(kind) not in _PACKED or not _are_all(kind, items):
         return None
@@ -114,7 +114,7 @@ def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
 
 
 def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
-    """Return integers and floats as floats; None for others, none or too many."""
+    """Return numbers as floats; None if empty, too long, or not all numbers."""
     if not 0 < len(items) <= SERIES:
         return None
     if _are_all(float, items) or _are_all(int, items):
@@ -136,7 +136,7 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
 
 
 def sequence_writer(base: Any) -> Writer:
-    """Return a writer of sequences of a builtin type."""
+    """Return a writer of sequences, such as lists and their subclasses."""
     word: str = base.__name__
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -179,28 +179,28 @@ def _title(value: object) -> str:
 
 
 def _pieces(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
-    """Yield the items of a long sequence in batches: all, or some of them."""
+    """Yield all items of a long sequence, or a sample, in batches."""
     if base is deque:
         forward, backward = (partial(it, value) for it in (deque.__iter__, deque.__reversed__))
         return _batches(walk, length, forward(), forward, backward)
     return (base.__getitem__(value, span) for span in walk.spans(length))
 
 
-# Types that number their items from 0, by identity; a user's class may differ.
+# The ``id`` of each type that is indexed from 0. A subclass may override ``__getitem__``.
 _NUMBERED = frozenset(map(id, (list, tuple, deque)))
 
 
 def _sequence_parts(
     value: Any, length: int, series: list[Any], tokens: list[bytes] | None, walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Return parts for the items of a short sequence, and for both ends of any.
+    """Return one part for each item at the ends, and parts for all if they are few.
 
     Args:
         value: The sequence.
         length: The number of items.
         series: All items, if they are few.
-        tokens: Their tokens, if known.
-        walk: The walk.
+        tokens: The tokens of ``series``, if known.
+        walk: The current walk.
     """
     parts = {"length": str(length)}
     if length <= PARTS:
@@ -224,7 +224,7 @@ def _sequence_parts(
 
 
 def _fields(kind: type) -> tuple[str, ...]:
-    """Return the names of a named tuple's items; none for any other type."""
+    """Return the field names of a named tuple class; none for any other class."""
     found = find_member(kind, "_fields", ())
     plain = issubclass(kind, tuple) and type(found) is tuple
     return found if plain and all(type(each) is str for each in found) else ()
@@ -235,12 +235,12 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 
 def set_writer(base: Any) -> Writer:
-    """Return a writer of sets, which ignores the order of items."""
+    """Return a writer of sets, whose digest does not depend on the order of items."""
 
     def write(value: Any, walk: Walk) -> Writing:
         length = base.__len__(value)
         total, order = 0, xxh3_64()
-        # Their order is not content, so there is no fixed sample: all or none.
+        # Sets have no fixed order, so a sample would vary: read all items or none.
         for batch in _batches(walk, length, base.__iter__(value)):
             tokens = yield from walk.tokens(batch)
             total += sum(map(xxh3_128_intdigest, tokens))
@@ -260,10 +260,10 @@ def set_writer(base: Any) -> Writer:
 
 
 def _in_order(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
-    """Yield keys and values in order, without comparing or hashing a user's key.
+    """Yield the items of an ``OrderedDict`` in order, without running user code.
 
-    ``OrderedDict`` looks up each next key by its hash. So its order is used only if all keys are
-    of builtin types; else the order of insertion is used.
+    ``OrderedDict.items`` hashes each key, which may call ``__hash__`` of a user's class. If any
+    key is not of a builtin type, the items are yielded in the order of the underlying ``dict``.
     """
     for batch in _batches(walk, dict.__len__(value), dict.keys(value)):
         walk.tick(len(batch))
@@ -274,7 +274,7 @@ def _in_order(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
 
 
 def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
-    """Yield the items of a dictionary in batches: all, or its ends and some between."""
+    """Yield all items of a dictionary, or a sample, in batches."""
     items = dict.items(value)
     if length <= PARTS and type(value) is dict:  # the usual case
         return iter([[*items]])
@@ -283,7 +283,7 @@ def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, An
 
 
 def _name_item(key: object) -> str:
-    """Return the part's name for an item, or an empty string for other keys."""
+    """Return the name of the part for a key; empty if it is not a string or integer."""
     return f"k:{key}" if type(key) is str else f"k:[{key}]" if type(key) is int else ""
 
 

@@ -1,4 +1,4 @@
-"""What is not content: hashes, cached properties, and times that libraries record."""
+"""Values inside objects that are not content: hashes, cached properties, timings."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ipytorchseed.introspection.anatomy import find_member, mro, own, per_object
 
 Items = list[tuple[str, object]]
 
-# The most items of a dictionary that may be such results.
+# The maximum size of a dictionary that is taken to be a cache of properties.
 _MOST = 128
 
 
 def split(kind: type, items: Items) -> tuple[Items, Items]:
-    """Separate an object's attributes from cached results of its properties.
+    """Separate an object's attributes from the cached results of its properties.
 
-    These are ``functools.cached_property``, and a dictionary called a cache whose keys are all
-    names of properties, as in statsmodels.
+    Cached results are attributes set by ``functools.cached_property``, and, as in statsmodels,
+    the items of a dictionary with "cache" in its name whose keys are all names of properties.
 
     Args:
         kind: The object's class.
-        items: Names and values of its attributes.
+        items: The names and values of the object's attributes.
 
     Returns:
-        Content, and results: the items of such a dictionary one by one. Hashes are neither.
+        The attributes that are content, and the cached results. Cached hashes are in neither.
     """
     items = _without_hashes(kind, items)
     names = _cached(kind)
@@ -42,15 +42,15 @@ def split(kind: type, items: Items) -> tuple[Items, Items]:
 
 _HASHED = frozenset({bytes, frozenset, str, tuple})
 _SCALARS = frozenset({bool, bytes, complex, float, int, str, type(None)})
-# Bits that nearly every hash of a string has more of.
+# Nearly every hash of a string has more bits.
 _LARGE = 32
 
 
 def _without_hashes(kind: type, items: Items) -> Items:
-    """Leave out caches of ``__hash__``, and hashes of other attributes.
+    """Return the attributes that do not store a hash, which may differ per process.
 
-    Those of strings are random in each process. The first are known by a private name, as SymPy's
-    and Cirq's are: only hashes of built-in values are computed here.
+    An attribute stores a hash if the class defines ``__hash__`` and the attribute's private name
+    contains "hash" (as in SymPy and Cirq), or if it equals the hash of another attribute.
     """
     ints = [(name, value) for name, value in items if value is None or type(value) is int]
     own = isinstance(find_member(kind, "__hash__"), FunctionType)
@@ -63,7 +63,7 @@ def _without_hashes(kind: type, items: Items) -> Items:
 
 
 def _is_hashed_alike(value: object) -> bool:
-    """Return whether no code of the user's computes the hash of a value."""
+    """Return whether the value is hashed by builtin code only."""
     kind = type(value)
     if kind not in _HASHED:
         return False
@@ -87,12 +87,12 @@ def _is_store(kind: type, name: str, value: object) -> bool:
 
 
 def _is_property(made: type, name: str) -> bool:
-    """Return whether a class computes an attribute when it is read."""
+    """Return whether an attribute is a descriptor other than a method."""
     kind = type(find_member(made, name))
     return not issubclass(kind, FunctionType) and find_member(kind, "__get__") is not None
 
 
-# By the first name in results of scikit-learn and skorch: those by which they are known.
+# Key sets by which results of scikit-learn and skorch are recognized, by their first key.
 _TIMED = {
     "fit_time": frozenset({"fit_time", "score_time"}),
     "mean_fit_time": frozenset(
@@ -105,7 +105,7 @@ _NO_TIMES = ("batches", "epoch")
 
 
 def find_times(names: Sequence[object]) -> Collection[int]:
-    """Return the positions of times among the keys or columns of a library's results."""
+    """Return the positions of timings among the keys or columns of a table of results."""
     if not names or type(names[0]) is not str or names[0] not in _TIMED:
         return ()
     known = _TIMED[names[0]]

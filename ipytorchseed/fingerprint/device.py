@@ -1,12 +1,12 @@
 """A digest that is computed on a tensor's device, without a copy to the host.
 
-Integers wrap and their sum does not depend on the order of adding, so the result is the same on
-every device and in every run. Each word is first mixed with its position, so the digest depends
-on order and length. The mixing is a bijection of a word, so a change of one word always changes
-the sum.
+The digest is a sum of 64-bit integers. Integers wrap, and the order of adding does not matter, so
+the sum is the same on every device and in every run. Each word is first mixed with its position,
+so the digest depends on order and length. Mixing maps different words to different words, so a
+change of one word always changes the sum.
 
 The mixer is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom
-number generators", OOPSLA 2014), twice with different constants.
+number generators", OOPSLA 2014), applied twice with different constants.
 """
 
 from __future__ import annotations
@@ -31,22 +31,24 @@ if TYPE_CHECKING:
     from ipytorchseed.fingerprint.budget import Budget
     from ipytorchseed.fingerprint.meter import Meter
 
-# Words of 8 bytes hashed at a time; the scratch memory is three times that.
+# Words of 8 bytes hashed at a time. Hashing allocates three buffers of this size.
 WORDS = 2**21
 
-# Bytes of a tensor up to which hashing a copy is faster.
+# Up to this many bytes, copying a tensor to the host and hashing it there is faster.
 ON_HOST = 2**20
 
 # Seconds between two checks of the budget.
 _PAUSE = 0.0005
 
-# Devices that are supported. Others may lack 64-bit integers: bytes are copied piecewise.
+# Device types that hash their own tensors. Others may lack 64-bit integers, so their tensors are
+# copied to the host in pieces.
 DEVICES = frozenset({"cuda", "xpu"})
 
-# Types of devices on which something was hashed.
+# Device types whose hash kernels are loaded.
 _warm: set[str] = set()
 
-# The last thread that waits for each device, as no call asks about all streams.
+# The latest thread that waits for each device. torch can wait for all streams of a device, but it
+# cannot query whether they are done.
 _waiting: dict[torch.device, threading.Thread] = {}
 
 _PLACE = 0x9E3779B97F4A7C15
@@ -77,17 +79,18 @@ def is_captured(device: str) -> bool:
 
 
 def settle(device: torch.device, budget: Budget) -> None:
-    """Wait until a device has finished all its work, within the patience of a budget.
+    """Wait until a device has finished all its work, or until the budget is used up.
 
-    Reading would wait for the current stream, however long, in a call that Ctrl-C cannot end. It
-    would not wait for other streams, on which the value may still be written.
+    Reading a tensor without this would wait for the current stream without a time limit, in a
+    call that Ctrl-C cannot interrupt. It would also not wait for other streams, which may still
+    write to the tensor.
 
     Args:
-        device: Of a type in ``DEVICES``.
-        budget: Is charged for the wait.
+        device: A device of a type in ``DEVICES``.
+        budget: The budget whose ``waited`` is increased.
 
     Raises:
-        PendingError: The device is not done.
+        PendingError: The device is still busy.
         RuntimeError: A CUDA graph is being recorded.
     """
     if is_captured(device.type):
@@ -105,7 +108,7 @@ def settle(device: torch.device, budget: Budget) -> None:
             waiting.join(_PAUSE)
 
     try:
-        if device in _waiting:  # it does not know about later work
+        if device in _waiting:  # it may have started before the latest work was queued
             join(_waiting[device])
         _waiting[device] = threading.Thread(target=wait, name=f"look at {device}", daemon=True)
         _waiting[device].start()
@@ -115,11 +118,13 @@ def settle(device: torch.device, budget: Budget) -> None:
 
 
 def warm_up(device: torch.device, meter: Meter) -> None:
-    """Load the hash kernels of a device, which takes 0.1 s once and is not charged.
+    """Load the hash kernels of a device if they are not loaded.
+
+    Loading takes 0.1 s, which is not charged to the budget.
 
     Args:
-        device: Of a type in ``DEVICES``.
-        meter: The meter of the look.
+        device: A device of a type in ``DEVICES``.
+        meter: The meter of the current walk.
     """
     if device.type in _warm:
         return
@@ -136,11 +141,11 @@ def digest_on_device(tensor: Tensor, charge: Callable[[int], None], words: int =
 
     Args:
         tensor: A tensor of integers with any shape and strides, outside of autograd.
-        charge: Called with the number of bytes after each piece.
-        words: The number of words that are hashed at a time; the digest does not depend on it.
+        charge: Called after each piece, with the number of bytes read.
+        words: The number of words hashed at a time, which does not affect the digest.
 
     Returns:
-        16 bytes.
+        A digest of 16 bytes.
     """
     torch = sys.modules["torch"]
     size = tensor.numel() * tensor.element_size()
@@ -167,7 +172,7 @@ def digest_on_device(tensor: Tensor, charge: Callable[[int], None], words: int =
 
 
 def _bytes(tensor: Tensor, start: int, end: int) -> Tensor:
-    """Return some of a tensor's bytes in element order; a copy if it has gaps."""
+    """Return bytes of a tensor in index order; a copy if the tensor is not contiguous."""
     torch = sys.modules["torch"]
     if tensor.is_contiguous():
         return tensor.view(-1).view(torch.uint8)[start:end]
@@ -177,12 +182,12 @@ def _bytes(tensor: Tensor, start: int, end: int) -> Tensor:
 
 
 def take(tensor: Tensor, shape: Sequence[int], places: Tensor) -> Tensor:
-    """Return a copy of the elements at some places.
+    """Return a copy of the elements at flat indices.
 
     Args:
-        tensor: Of any strides.
-        shape: The leading dimensions, or all of them, whose order defines the index.
-        places: From 0; on the tensor's device or the CPU.
+        tensor: A tensor with any strides.
+        shape: The dimensions to index: all of the tensor's, or only the leading ones.
+        places: Flat indices into ``shape``, on the tensor's device or the CPU.
     """
     index: list[Tensor] = []
     for length in shape[::-1]:  # torch.unravel_index would import sympy, which takes 0.3 s

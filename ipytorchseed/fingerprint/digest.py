@@ -1,4 +1,4 @@
-"""``fingerprint``: returns the fingerprint of a value."""
+"""Computes the fingerprint of a value."""
 
 from __future__ import annotations
 
@@ -27,33 +27,34 @@ from ipytorchseed.introspection.anatomy import (
 from ipytorchseed.introspection.ownership import is_local_module, may_be_local
 from ipytorchseed.introspection.values import imported, is_class
 
-# Results of properties that are listed.
+# The maximum number of cached properties to list.
 _RESULTS = 16
 
-# Redefined classes inside a value that are listed.
+# The maximum number of redefined classes to list.
 _CLASSES = 4
 
-# Kinds of values for which repeated objects are counted.
+# Kinds of values whose fingerprint counts the objects that occur in them more than once.
 _CONTAINERS = frozenset({"dict", "list", "tuple"})
 
 
 def fingerprint(
     value: object, *, memo: Memo | None = None, budget: Budget | None = None
 ) -> Fingerprint:
-    """Return the fingerprint of a value: equal values have equal ones, in any process.
+    """Return the fingerprint of a value.
 
-    No user code runs, nothing is drawn, written, started or kept alive, and no error is raised.
+    Equal values have equal fingerprints, in any process. Computing one runs no user code, draws no
+    random numbers, starts no GPU, keeps no object alive, and raises no error.
 
     Args:
-        value: Anything.
-        memo: The cache of earlier values, which is updated.
-        budget: The time for this and other values. If most of it is spent, short values are still
-            read whole, and others by a sample that does not depend on the time left. If all of it
-            is spent, nothing is read. By default 0.2 seconds for this one.
+        value: Any value.
+        memo: The cache of earlier results, which is updated. By default, there is no cache.
+        budget: The time allowed, which several calls can share. Once most of it is used up, only
+            small values are read whole; of others, a fixed sample is read. Once all of it is used
+            up, only short values without parts are read. By default, 0.2 seconds for this call.
 
     Returns:
-        The fingerprint. If the time did not suffice or reading failed, it has no digest, and a
-        note in its summary.
+        The fingerprint. If there was no time or reading failed, its digest is empty, and its
+        summary says why.
     """
     try:
         short = leaf(value)
@@ -82,7 +83,7 @@ def fingerprint(
 def _look(
     value: object, memo: Memo, budget: Budget, walk_in: Callable[[Mode], Walk]
 ) -> Fingerprint:
-    """Read a value whole if there is time or it is small; else read a sample."""
+    """Read a value whole if it is small or there is enough time; else read a sample."""
     left = budget.left
     modes = [Mode.KNOWN] if left <= 0 or memo.is_too_slow(value, left) else [Mode.FULL, Mode.KNOWN]
     for mode in modes:
@@ -93,7 +94,7 @@ def _look(
             if mode is Mode.FULL:
                 memo.mark_too_slow(value, left)
             elif isinstance(end, LateError):
-                raise  # it may be small, and then the sample would look like the whole
+                raise  # a sample of a small value would look like a complete reading
             if walk.large:
                 break
         else:
@@ -105,7 +106,10 @@ def _look(
 
 
 def _sample_too(value: object, digest: bytes, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
-    """Return the sample of a value that was read whole, for later looks."""
+    """Return the digest of a sample of a value that was read whole.
+
+    Later fingerprints that can only read a sample are compared with it.
+    """
     known = memo.sample(digest)
     if known is None:
         try:
@@ -148,7 +152,7 @@ def _may_be_users(kind: type) -> bool:
 
 
 def _is_outdated(kind: type) -> bool:
-    """Return whether a class was redefined under its name in the user's module."""
+    """Return whether a user's module now has another class with the same name."""
     outer, *inner = name_of_class(kind).split(".")
     found = imported(module_of_class(kind), outer)
     for name in inner:

@@ -25,7 +25,7 @@ from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.walk import Walk
 from ipytorchseed.introspection.anatomy import anatomy
 
-# Bytes from which on a tensor is cached; reading fewer is as fast as the proof.
+# Larger tensors are cached. Reading a smaller tensor is as fast as checking the cache.
 _WORTH_KNOWING = 2**16
 
 _UNREADABLE = b"freed"  # the memory was released, as FSDP does with ``resize_(0)``
@@ -36,7 +36,16 @@ _UNREADABLE = b"freed"  # the memory was released, as FSDP does with ``resize_(0
 
 
 def contents(walk: Walk, tensor: Any, *, with_grad_flag: bool = True) -> bytes:
-    """Digest a tensor that ``reads_natively``, if it is readable; 16 bytes."""
+    """Digest a tensor, or mark it as unseen if its memory was released.
+
+    Args:
+        walk: The current walk.
+        tensor: A tensor of a class for which ``reads_natively`` is true.
+        with_grad_flag: Whether ``requires_grad`` is part of the content.
+
+    Returns:
+        16 bytes, or ``~`` if the sample is full.
+    """
     if walk.full:
         return b"~"
     walk.tick()
@@ -48,11 +57,11 @@ def contents(walk: Walk, tensor: Any, *, with_grad_flag: bool = True) -> bytes:
 
 
 def read_contents(walk: Walk, tensor: Any, *, with_grad_flag: bool = True) -> bytes:
-    """Digest a tensor that ``reads_natively``; 16 bytes.
+    """Digest a tensor; 16 bytes.
 
     Args:
-        walk: The walk.
-        tensor: The tensor.
+        walk: The current walk.
+        tensor: A tensor of a class for which ``reads_natively`` is true.
         with_grad_flag: Whether ``requires_grad`` is part of the content.
 
     Raises:
@@ -80,7 +89,7 @@ def read_contents(walk: Walk, tensor: Any, *, with_grad_flag: bool = True) -> by
 
 
 def note_strides(walk: Walk, tensor: Any) -> None:
-    """Record the memory layout of a tensor if it is not the usual one."""
+    """Record the strides of a tensor if it is not contiguous."""
     at = native()
     plain = not at.is_nested(tensor) and at.layout(tensor) is at.strided
     if plain and not at.is_contiguous(tensor):
@@ -95,13 +104,13 @@ def _head(
     layout: Any,
     requires_grad: bool,  # noqa: FBT001 -- a field of the tensor
 ) -> tuple[bytes, str]:
-    """Write all of a tensor except its elements, and return its device type too."""
+    """Write the metadata of a tensor, and return it with the device type."""
     sizes = None if shape is None else (*shape,)
     return f"{dtype} {sizes} {device.type} {layout} {requires_grad:d}".encode(), device.type
 
 
 def dtype_of(tensor: Any) -> str:
-    """Return a dtype's name, ``float32``."""
+    """Return the name of a tensor's dtype, such as ``float32``."""
     return str(native().dtype(tensor)).removeprefix("torch.")
 
 
@@ -122,14 +131,15 @@ def _elements(walk: Walk, tensor: Any, size: int, device: str) -> bytes:
 
 
 def _remembered(walk: Walk, tensor: Any, size: int, elements: Elements) -> bytes:
-    """Read a large tensor, or prove that it is unchanged since it was read."""
+    """Digest a large tensor, or return the cached digest if it is proved unchanged."""
     at, memo, budget = native(), walk.memo, walk.budget
     proof = (at.data_ptr(tensor), (*at.shape(tensor),), at.stride(tensor), at.dtype(tensor),
              at.version(tensor), id(tensor))  # fmt: skip
     storage = at.untyped_storage(tensor)
     place = storage._cdata  # noqa: SLF001 -- no public way
     identity = (place, at.cdata(tensor))
-    # Only this tensor and ``storage`` may use the memory: a third could have been written to.
+    # Use the cache only if no other tensor shares the memory: writing through that other tensor
+    # would not change this one's proof. The two holders are this tensor and `storage`.
     known = memo.tensor(identity, proof) if at.holders(place) <= 2 else None  # noqa: PLR2004
     if known is not None and budget.reread >= size:  # regardless of the time left
         budget.reread -= size
@@ -148,10 +158,10 @@ class Elements(Struct):
     """The elements of a tensor.
 
     Attributes:
-        tensor: The tensor, neither conjugated nor negated lazily.
+        tensor: The tensor, without torch's lazy conjugate and negative bits.
         size: The size in bytes.
-        device: The type of its device.
-        borrowed: The result of ``is_borrowed``.
+        device: The device type.
+        borrowed: Whether the memory may be unmapped; see ``is_borrowed``.
     """
 
     tensor: Any
@@ -177,7 +187,12 @@ class Elements(Struct):
         return xxh3_128_digest(memory.view(at.data_ptr(tensor), self.size))
 
     def sample(self, blocks: int, block: int) -> bytes:
-        """Digest the elements at fixed places; 16 bytes."""
+        """Digest a sample of the elements; 16 bytes.
+
+        Args:
+            blocks: The number of blocks before the last one.
+            block: The number of bytes in each block.
+        """
         at, tensor = native(), self.tensor
         if self.device == "cpu":
             return memory.sample(as_array(tensor), blocks, block, borrowed=self.borrowed)
@@ -191,7 +206,7 @@ class Elements(Struct):
 
 
 def is_plain(tensor: Any) -> bool:
-    """Return whether a tensor's memory holds its elements as they are, by strides."""
+    """Return whether a tensor's memory, read by strides, contains its elements as is."""
     at = native()
     lazy = at.is_conj(tensor) or at.is_neg(tensor)
     strided = not at.is_nested(tensor) and at.layout(tensor) is at.strided
@@ -217,7 +232,7 @@ def as_array(tensor: Any) -> Any:
 
 
 def readable(tensor: Any) -> Any:
-    """Return a strided tensor outside of autograd, if torch can read it.
+    """Detach a strided tensor whose memory can be read.
 
     Raises:
         UnreadableError: Its memory was released.
@@ -229,7 +244,7 @@ def readable(tensor: Any) -> Any:
 
 
 def has_memory(tensor: Any) -> bool:
-    """Return whether the memory is large enough for the shape of a tensor."""
+    """Return whether a tensor's storage is allocated and large enough for its shape."""
     at = native()
     if at.data_ptr(tensor) == 0:
         return False
@@ -240,7 +255,7 @@ def has_memory(tensor: Any) -> bool:
 
 
 def bits(tensor: Any) -> Any:
-    """View a tensor as integers of the same size, outside of autograd."""
+    """View a tensor as integers of the same item size, detached."""
     torch = sys.modules["torch"]
     tensor = native().detach(tensor)
     if tensor.is_quantized:
@@ -271,20 +286,20 @@ def _quantizer(tensor: Any) -> str:
     return f"{scheme} {scales.tolist()} {points.tolist()} {tensor.q_per_channel_axis()}"
 
 
-# By layout, the methods that return the tensors inside.
+# The methods that return the inner tensors, by layout.
 _INSIDE = {
-    "torch.sparse_coo": ("_indices", "_values"),  # the public ones want it coalesced
+    "torch.sparse_coo": ("_indices", "_values"),  # the public methods need a coalesced tensor
     "torch.sparse_csr": ("crow_indices", "col_indices", "values"),
     "torch.sparse_bsr": ("crow_indices", "col_indices", "values"),
     "torch.sparse_csc": ("ccol_indices", "row_indices", "values"),
     "torch.sparse_bsc": ("ccol_indices", "row_indices", "values"),
 }
-# Of torch's older kind of nested tensors; newer ones are Python objects.
+# For strided nested tensors; jagged ones are tensor subclasses written in Python.
 _NESTED = ("_nested_tensor_size", "_nested_tensor_strides", "values")
 
 
 def made_of(tensor: Any) -> list[Any]:
-    """Return the tensors inside a tensor without a strided layout."""
+    """Return the inner tensors of a nested or sparse tensor."""
     at = native()
     layout = str(at.layout(tensor))
     names = _NESTED if at.is_nested(tensor) else _INSIDE.get(layout, ("to_dense",))

@@ -1,6 +1,6 @@
 """Fingerprints of pandas objects: values, index, columns and dtypes.
 
-The layout in blocks does not count.
+How pandas groups columns into blocks does not affect the digest.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_memb
 
 
 def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bytes | None]]:
-    """Return the values of each column, in order, as views of the blocks.
+    """Return the values of each column, as views of pandas' blocks, in column order.
 
-    Each comes with what ``brief_token`` needs, computed once for each block, because that takes
-    longer than most columns.
+    Each is paired with the ``head`` for ``brief_token``, or None. The head is computed once per
+    block, because computing it takes longer than reading most columns.
     """
     found: list[Any] = [None] * len(manager.axes[0])
     for block in manager.blocks:
@@ -52,7 +52,7 @@ def _write_columns(
 
 
 def _brief(index: Any) -> Any:
-    """Return an Index, or the few values of a ``RangeIndex``, which most tables have."""
+    """Return an Index, or for a ``RangeIndex`` its start, stop, step and name."""
     if type(index).__name__ != "RangeIndex":
         return index
     fields = dictionary_of(index)
@@ -61,14 +61,14 @@ def _brief(index: Any) -> Any:
 
 
 def _sums(columns: Sequence[tuple[Any, bytes | None]]) -> bytes:
-    """Return a sum over the bits of each column of numbers, for any order of the rows."""
+    """Return sums of the bits of each numeric column, which ignore the order of rows."""
     plain = [values for values, head in columns if head is not None and values.itemsize <= _WORD]
     return b"".join(
         values.view(f"u{values.itemsize}").sum(dtype="u8").tobytes() for values in plain
     )
 
 
-# Bytes of the largest numbers that are summed.
+# The maximum item size of the columns that are summed, in bytes.
 _WORD = 8
 
 
@@ -125,7 +125,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
-    """Write further settings of the object, and what a subclass adds."""
+    """Write ``attrs``, and the attributes that a subclass adds."""
     wanted = [("attrs", fields.get("_attrs") or None)]
     made = anatomy(type(value))
     if not made.name.startswith("pandas."):
@@ -136,7 +136,10 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
 
 
 def _is_content(kind: type, name: str) -> bool:
-    """Return whether an attribute is content, not an accessor that pandas 2 keeps."""
+    """Return whether an attribute is content.
+
+    pandas internals and accessors, which pandas 2 caches as attributes, are not.
+    """
     accessor = name_of_class(type(find_member(kind, name))) in {"Accessor", "CachedAccessor"}
     return not accessor and name not in _NOT_CONTENT
 
@@ -146,7 +149,7 @@ _NOT_CONTENT = frozenset({"_attrs", "_cache", "_cacher", "_flags", "_id", "_item
 
 
 def index_state(value: Any) -> object:
-    """Return an Index without its lookup tables."""
+    """Return the content of an Index, without its lookup tables."""
     fields = dictionary_of(value)
     return {name: fields[name] for name in _OF_INDEX if name in fields}
 
@@ -155,7 +158,7 @@ _OF_INDEX = ("_data", "_range", "_levels", "_codes", "_name", "_names")
 
 
 def extension_state(value: Any) -> object:
-    """Return a pandas extension array, such as categories, times or nullable numbers."""
+    """Return the content of an extension array: categories, times, nullable numbers."""
     items = {n: item for n, item in anatomy(type(value)).attributes(value) if n not in _NOT_CONTENT}
     for name in ("_ndarray", "_dtype", "_pa_array"):
         if name not in items and hasattr(type(value), name):
@@ -164,9 +167,10 @@ def extension_state(value: Any) -> object:
 
 
 def arrow_state(value: Any) -> object:
-    """Return the buffers of Arrow's arrays and tables.
+    """Return the type and buffers of an Arrow array.
 
-    The number of pieces, and unused parts of the buffers, are not content.
+    Up to 16 MiB of memory that Arrow allocated, the number of chunks and unused parts of the
+    buffers do not affect the result.
     """
     chunks = [each for each in getattr(value, "chunks", [value]) if len(each)]
     held = [each for chunk in chunks for each in chunk.buffers() if each is not None]
@@ -177,7 +181,7 @@ def arrow_state(value: Any) -> object:
     for chunk in chunks:
         parts = chunk.buffers()
         if whole and not chunk.null_count:
-            parts[:1] = [None]  # it says that each item is valid
+            parts[:1] = [None]  # the validity bitmap, which has no information here
         small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
         read = _to_bytes if small else memoryview
         told.append((len(chunk), chunk.offset, [it if it is None else read(it) for it in parts]))
@@ -186,24 +190,24 @@ def arrow_state(value: Any) -> object:
 
 _to_bytes = methodcaller("to_pybytes")
 
-# Bytes of an array up to which copying is faster than reading in place.
+# Up to this many bytes, copying an array is faster than reading it in place.
 _COPIED = 2**12
 
-# The most bytes of an array's buffers that are copied to normalize their layout.
+# Up to this many bytes, the chunks of an array are joined, which normalizes their layout.
 _JOINED = 2**24
 
 
 def _is_allocated(buffer: Any) -> bool:
-    """Return whether a buffer is Arrow's own memory, not that of a file."""
+    """Return whether Arrow allocated a buffer, so that it is not a mapped file."""
     return buffer.is_mutable and buffer.parent is None
 
 
 def moment_state(value: Any) -> object:
-    """Return a Timestamp or a Timedelta."""
+    """Return the count, unit and time zone of a Timestamp or Timedelta."""
     count = value._value if hasattr(value, "_value") else value.value  # noqa: SLF001 -- of pandas 2
     return count, str(getattr(value, "unit", "ns")), getattr(value, "tzinfo", None)
 
 
 def dtype_state(value: Any) -> object:
-    """Return a pandas dtype."""
+    """Return the attributes of a pandas dtype, without its caches."""
     return {n: it for n, it in anatomy(type(value)).attributes(value) if n[:6] != "_cache"}

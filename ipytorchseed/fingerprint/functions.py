@@ -1,6 +1,6 @@
 """Fingerprints of functions, methods, partials, classes and modules.
 
-Functions are read by code, defaults and closure.
+A function's fingerprint covers its code, defaults, closure and attributes.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from ipytorchseed.patterns import lazy_pattern
 _CONSTANT = frozenset(dis.hasconst)
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
 _WORD = lazy_pattern(r"\w+")
-# Names by which code may look up its local variables by name.
+# Code that uses one of these names may look up its local variables by name.
 _ASK_LOCALS = frozenset({
     "__code__", "_getframe", "breakpoint", "currentframe", "dir", "eval", "evaluate", "exec",
     "locals", "query", "settrace", "stack", "vars",
 })  # fmt: skip
 
-# Characters of a string, or items of a constant, that are searched for names.
+# Longer strings and tuples (in characters or items) are not searched for names.
 _LONG = 10_000
 
 _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
@@ -55,9 +55,10 @@ _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
 def _read_code(code: types.CodeType) -> bytes:
     """Digest a code object; 16 bytes.
 
-    Constants are written where they are loaded, not by their index in ``co_consts``: the
-    docstring has an index and is never loaded. Names of local variables count only if the code
-    may look them up: it has their names in a string, or calls ``locals()`` or similar.
+    A constant is written where it is loaded, instead of its index in ``co_consts``. So a docstring
+    has no effect: it changes the indices, but is never loaded. Names of local variables are
+    included only if the code may look them up: if it calls ``locals()`` or similar, or has such a
+    name in a string.
     """
     raw = code.co_code
     written = bytearray(raw)
@@ -85,7 +86,7 @@ def _read_code(code: types.CodeType) -> bytes:
 def _words_of(constant: object) -> Iterable[str]:
     """Return the words in a constant's strings.
 
-    A long constant counts as containing only the names that look up locals.
+    For a long constant, return ``_ASK_LOCALS``, as if it could look up any local variable.
     """
     if type(constant) is str:
         return _WORD.findall(constant) if len(constant) <= _LONG else _ASK_LOCALS
@@ -94,12 +95,12 @@ def _words_of(constant: object) -> Iterable[str]:
     return ()
 
 
-# Digests the behaviour of a code object, regardless of name, file, lines and docstring.
+# Returns a digest of a code object that ignores its name, file, line numbers and docstring.
 code_digest = per_object(_read_code)
 
 
 def _constant(value: Any) -> bytes:
-    """Write a constant; the parser limits nesting to a hundred levels."""
+    """Write a constant. Recursion is safe, because the parser limits nesting."""
     kind = type(value)
     if kind is types.CodeType:
         return b"C" + code_digest(value)
@@ -126,7 +127,7 @@ _closure = types.FunctionType.__dict__["__closure__"].__get__
 _cell = types.CellType.__dict__["cell_contents"].__get__
 
 _DYNAMO = "_torchdynamo_orig_callable"  # an attribute of torch.compile's wrapper
-# an attribute that torch adds to its functions, as manual_seed, on the first call
+# an attribute that torch adds to some functions, such as manual_seed, on the first call
 _CALLED = "__dynamo_disable"
 
 
@@ -135,7 +136,7 @@ _LOOKED_UP = frozenset({"_clear_cache", "cache_token", "dispatch_cache"})
 
 
 def cells(function: Any) -> list[tuple[str, object]]:
-    """Return the variables of a closure that have a value."""
+    """Return the names and values of the variables in a function's closure."""
     found = []
     for name, cell in zip(function.__code__.co_freevars, _closure(function) or (), strict=False):
         try:
@@ -176,14 +177,17 @@ def write_function(value: Any, walk: Walk) -> Writing:
 
 
 def brief_function(value: Any, walk: Walk) -> bytes | None:  # noqa: ARG001
-    """Return the token of a function without state; None for others."""
+    """Return the token of a function without defaults, closure and attributes.
+
+    For other functions, return None.
+    """
     if value.__defaults__ or value.__kwdefaults__ or _closure(value) or value.__dict__:
         return None
     return b"D" + xxh3_128_digest(b"function" + code_digest(value.__code__) + b";;")
 
 
 def _defaults(function: Any) -> list[tuple[str, object]]:
-    """Return the arguments with a default, and the defaults."""
+    """Return the names and defaults of the parameters that have one."""
     code, by_place = function.__code__, function.__defaults__ or ()
     names = code.co_varnames[: code.co_argcount][-len(by_place) :] if by_place else ()
     by_name = _by_name(dict.items(function.__kwdefaults__ or {}))
@@ -201,7 +205,7 @@ def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
 
 
 def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a C function by name and bound object."""
+    """Write a C function: its module, class, name and bound object."""
     name = getattr(value, "__qualname__", None) or value.__name__
     bound = getattr(value, "__self__", None)
     owner: Any = getattr(value, "__objclass__", None)
@@ -225,7 +229,7 @@ def write_method(value: Any, walk: Walk) -> Writing:
 
 
 def fields(*names: str) -> Callable[[Any], object]:
-    """Return a function that reads attributes of a builtin type's object."""
+    """Return a function that returns these attributes of an object as a dictionary."""
     return lambda value: {name: _read(value, name) for name in names}
 
 
@@ -233,18 +237,18 @@ _write_cached = state_writer("function", fields("__wrapped__"))
 
 
 def write_cached(value: Any, walk: Walk) -> Writing:
-    """Write a function with a cache, without the cached results."""
+    """Write an ``lru_cache`` function, without the cached results."""
     draft = yield from _write_cached(value, walk)
     draft.parts["kept"] = str(type(value).cache_info(value).currsize)
     return draft
 
 
-# Types of descriptors for attributes that the interpreter stores, by identity.
+# The ``id`` of each type of descriptor for attributes that C code or slots store.
 _SLOTS = frozenset(map(id, (types.MemberDescriptorType, types.GetSetDescriptorType)))
 
 
 def _read(value: object, name: str) -> object:
-    """Read an attribute of a builtin type's object, ignoring overrides of a subclass."""
+    """Return an attribute of an object, ignoring overrides in user classes."""
     for base in mro(type(value)):
         entry: Any = own(base).get(name)
         if id(type(entry)) in _SLOTS:
@@ -257,7 +261,7 @@ def _read(value: object, name: str) -> object:
 
 
 def write_class(value: type, walk: Walk) -> Writing:
-    """Write a class: by name and version if it is from a library, else by its members."""
+    """Write a class: by name and version if from a library, else by name and members."""
     name = full_name(value)
     version = library_version(module_of_class(value))
     content = b"class" + text(name)
@@ -291,6 +295,6 @@ def _is_content(name: object, entry: object) -> bool:
 
 
 def module_state(value: types.ModuleType) -> str:
-    """Return the name and version of a module; its attributes are separate values."""
+    """Return the name of a module, and its version if it is from a library."""
     name = plain_text(module_names(value).get("__name__"))
     return f"{name} {library_version(name) or ''}".rstrip()

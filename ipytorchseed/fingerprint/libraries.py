@@ -18,10 +18,11 @@ from ipytorchseed.introspection.anatomy import anatomy
 
 
 def write_polars_series(value: Any, walk: Walk) -> Writing:
-    """Write a Series of Polars, by its numbers or else the hashes of its values.
+    """Write a Polars Series: its numbers, or the hashes of other values.
 
-    Numbers may be in the foreign memory of an array. All others are in memory of Polars, or in a
-    file that it has mapped. Hashes are the same in each process.
+    Numbers are read as an array. The hashes of other values are computed by Polars, unless the
+    process may have mapped files, which Polars could not read safely. Hashes are the same in each
+    process:
     https://docs.pola.rs/api/python/stable/reference/series/api/polars.Series.hash.html
     """
     kind = sys.modules["polars"].Series
@@ -44,7 +45,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
 
 
 def _as_array(kind: Any, value: Any) -> object:
-    """Return the memory of a Series as an array, or None if it has a different layout."""
+    """Return a Series as an array without copying, or None if that is impossible."""
     if kind.n_chunks(value) > 1:
         if _left_behind:
             return None
@@ -55,8 +56,8 @@ def _as_array(kind: Any, value: Any) -> object:
         return None
 
 
-# Libraries whose threads exist only in the parent of this forked process: calling them would
-# deadlock. https://docs.pola.rs/user-guide/misc/multiprocessing/
+# Libraries that were imported before this process was forked. Their threads exist only in the
+# parent, so calling them may deadlock. https://docs.pola.rs/user-guide/misc/multiprocessing/
 _left_behind: set[str] = set()
 
 
@@ -86,10 +87,10 @@ def write_polars_frame(value: Any, walk: Walk) -> Writing:
 
 
 def write_jax_array(value: Any, walk: Walk) -> Writing:
-    """Write an array of JAX by its numbers, or as opaque if it is not on one CPU.
+    """Write a JAX array by its numbers, or as opaque if it is not on one CPU.
 
-    It waits for the numbers, which JAX may still compute. A view by DLPack leaves no reference to
-    the memory, which would keep JAX from reusing it.
+    This waits until JAX has computed the array. The array is read through DLPack, which leaves no
+    reference behind: a reference would keep JAX from reusing the memory.
     """
     made = anatomy(type(value))
     name, shape = str(value.dtype), tuple(value.shape)
@@ -113,7 +114,7 @@ def write_jax_array(value: Any, walk: Walk) -> Writing:
 
 
 def write_jax_key(value: Any, walk: Walk) -> Writing:
-    """Write a random key of JAX by its method and numbers."""
+    """Write a JAX random key: the name of its algorithm, and its numbers."""
     held: dict[str, Any] = dict(anatomy(type(value)).attributes(value))
     token = yield held["_base_array"]
     method = text(str(held["_impl"].name))
@@ -124,29 +125,29 @@ def write_jax_key(value: Any, walk: Walk) -> Writing:
 
 
 def booster_rounds(value: Any) -> object:
-    """Return how many rounds a booster of XGBoost was trained."""
+    """Return for how many rounds an XGBoost booster was trained."""
     return class_of(value, "xgboost.core.Booster").num_boosted_rounds(value)
 
 
 def table_state(value: Any) -> object:
-    """Return the columns of an Arrow table."""
+    """Return the names and columns of an Arrow table."""
     return [*zip(value.column_names, value.columns, strict=True)]
 
 
 def tree_state(value: Any) -> object:
-    """Return the splits and values of a decision tree's nodes."""
+    """Return the splits and values of the nodes of a scikit-learn decision tree."""
     kind = class_of(value, "sklearn.")
     arrays = (getattr(kind, name).__get__(value) for name in ("threshold", "feature", "value"))
     return tuple(each.tobytes() for each in arrays)
 
 
 def points_state(value: Any) -> object:
-    """Return the points and nodes of a SciPy tree, as pickled."""
+    """Return the pickled state of a SciPy ``cKDTree``: its points and nodes."""
     return class_of(value, "scipy.").__getstate__(value)
 
 
 def neighbors_state(value: Any) -> object:
-    """Return the points and nodes of a scikit-learn tree, without its counters."""
+    """Return the points and nodes of a ``KDTree`` or ``BallTree``, without counters."""
     return class_of(value, "sklearn.").__getstate__(value)[:7]
 
 
@@ -159,19 +160,19 @@ _OF_IMAGE = ("_mode", "_size", "info", "palette")
 
 
 def write_image(value: Any, walk: Walk) -> Writing:
-    """Write a Pillow image by its pixels, or by its attributes alone.
+    """Write a Pillow image by its pixels, or only by its attributes.
 
-    Asking for pixels would load a lazy file and install a new palette, and foreign memory may be
-    unmapped.
+    The pixels are not read if that would load the image's file, apply a changed palette, run code
+    of a user's subclass, or read foreign memory, which may be unmapped.
     """
     image = sys.modules["PIL.Image"].Image
     made = anatomy(type(value))
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
-    users = not made.name.startswith("PIL.")  # user code would run
+    users = not made.name.startswith("PIL.")
     if users or touched or fields.get("_im") is None:
         return (yield from write_object(value, walk))
-    if is_borrowed_image(fields):  # until something is drawn on it, which copies it
+    if is_borrowed_image(fields):
         draft = yield from write_object(value, walk)
         width, height = fields["_size"]
         draft.kind, draft.parts = "image", {}

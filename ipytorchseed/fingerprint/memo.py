@@ -1,4 +1,4 @@
-"""Caches fingerprints of values that did not change since they were last read."""
+"""Caches digests of tensors, so that unchanged tensors are not read again."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from msgspec import Struct
 
 Proof = tuple[object, ...]
 
-_FASTEST = 25e9  # the speed of one core with fast memory, until it is measured here
-_FEW = 1024  # entries before dead ones are removed
-_MORE = 2  # retry if there is this much more time than before
+_FASTEST = 25e9  # bytes a second that one core with fast memory reads, until measured
+_FEW = 1024  # the number of entries from which on dead ones are removed
+_MORE = 2  # retry reading if there is this many times more time than before
 
 
 class Known(Struct, frozen=True):
-    """A tensor that was read in full.
+    """The cached digest of a tensor.
 
     Attributes:
-        handle: torch's own weak reference to its memory.
-        proof: Its address and layout, and its write counter.
-        sample: Digest of a few of its bytes.
-        digest: Digest of all of them, 16 bytes.
+        handle: torch's weak reference to the tensor's storage.
+        proof: The address, layout and version counter of the tensor when it was read. If they are
+            the same later, torch did not write to the tensor since.
+        sample: The digest of a few bytes of the tensor.
+        digest: The digest of all bytes of the tensor, 16 bytes.
     """
 
     handle: Any
@@ -30,10 +31,10 @@ class Known(Struct, frozen=True):
 
 
 class Memo:
-    """Digests of tensors, by weak reference: it keeps no user object alive.
+    """Digests of tensors, without strong references to them.
 
     Attributes:
-        speed: Bytes a second at which large buffers were read, the last time.
+        speed: Bytes a second at which the last large buffer was read.
     """
 
     def __init__(self) -> None:
@@ -44,9 +45,13 @@ class Memo:
         self._samples: dict[bytes, str] = {}
 
     def is_too_slow(self, value: object, seconds: float) -> bool:
-        """Return whether a value took too long before, and there is no more time now.
+        """Return whether reading a value took too long before, and would do so again.
 
-        It is identified by its address; a new value at the same address is read one look later.
+        Values are identified by ``id``, so a new value may be mistaken for an old one once.
+
+        Args:
+            value: The value to read.
+            seconds: The time that is left for reading it.
         """
         return self._refused.get(id(value), 0.0) * _MORE > seconds
 
@@ -57,21 +62,21 @@ class Memo:
         self._refused[id(value)] = seconds
 
     def sample(self, digest: bytes) -> str | None:
-        """Return the sample's digest of a large value with that digest."""
+        """Return the digest of a sample of a large value, by the value's digest."""
         return self._samples.get(digest)
 
     def keep_sample(self, digest: bytes, sample: str) -> None:
-        """Store the sample's digest of a value."""
+        """Store the digest of a sample of a large value."""
         if len(self._samples) >= _FEW:
             self._samples.clear()
         self._samples[digest] = sample
 
     def tensor(self, identity: tuple[int, int], proof: Proof) -> Known | None:
-        """Return the cached fingerprint of a tensor, if ``proof`` still holds.
+        """Return the cached entry of a tensor, or None if the tensor has changed.
 
         Args:
-            identity: The addresses of torch's objects for its memory and for itself.
-            proof: As in ``Known``.
+            identity: The addresses of the C++ objects of the tensor's storage and the tensor.
+            proof: See ``Known``.
         """
         known = self._tensors.get(identity)
         return known if known is not None and known.proof == proof else None
@@ -79,7 +84,15 @@ class Memo:
     def keep_tensor(
         self, storage: object, identity: tuple[int, int], proof: Proof, sample: bytes, digest: bytes
     ) -> None:
-        """Store a tensor that was read in full; the arguments are as above."""
+        """Store the digest of a tensor that was read in full.
+
+        Args:
+            storage: The tensor's storage.
+            identity: See ``tensor``.
+            proof: See ``Known``.
+            sample: See ``Known``.
+            digest: See ``Known``.
+        """
         from torch.multiprocessing.reductions import StorageWeakRef
 
         if len(self._tensors) >= self._limit:

@@ -1,9 +1,9 @@
 """Memory: its owner, whether it can be read, and its bytes in full or by sample.
 
-Memory that numpy or torch do not own may be unmapped, or past the end of a file that became
-shorter. A process that reads such a page is killed. So the pages are asked for just before each
-piece is read; only another thread or process could take them away in the meantime, which is less
-than a thousandth of a second.
+Memory that numpy or torch do not own may be unmapped, or past the end of a truncated file.
+Reading such a page kills the process. So the pages of each piece are checked just before the
+piece is read. Only another thread or process could unmap them in the meantime, which is less than
+a millisecond.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ipytorchseed.fingerprint.native import native
 # Bytes read between two checks of the clock.
 CHUNK = 8 * 2**20
 
-# Blocks of a sample and bytes in each; one more block is at the very end.
+# The number of blocks in a sample, and the bytes in each. One more block is at the very end.
 SAMPLE = (16, 4096)
 
-# The same for the sample that accompanies a version counter.
+# The same for the sample that is checked in addition to a tensor's version counter.
 PROOF = (32, 64)
 
 _READ = 0x100  # PyBUF_READ, CPython's Include/pybuffer.h
@@ -40,14 +40,14 @@ _from_memory = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssi
 def view(address: int, size: int) -> memoryview:
     """Return a view of ``size`` bytes at ``address``.
 
-    The caller keeps their owner alive.
+    The caller must keep the owner of the memory alive.
     """
     return _from_memory(address, size, _READ)  # type: ignore[no-any-return]
 
 
 @cache
 def memory_of_machine() -> int:
-    """Return the bytes of the machine's memory, or 64 GB if unknown."""
+    """Return the size of the machine's memory in bytes, or 64 GiB if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -59,19 +59,20 @@ def memory_of_machine() -> int:
 
 
 def owns_storage(storage: Any) -> bool:
-    """Return whether the memory of a CPU storage is known to be torch's own.
+    """Return whether torch certainly owns the memory of a CPU storage.
 
-    torch resizes only what it allocated. It also refuses to resize memory that a numpy array
-    uses, and the result of ``torch.load``, so memory that cannot be resized may be any.
+    torch can only resize memory that it allocated itself. Some of that memory it refuses to resize
+    (if a numpy array uses it, or ``torch.load`` created it), so this may return False for memory
+    that torch owns.
     """
     at = native()
     return bool(at.resizable(storage)) and not at.is_shared(storage)
 
 
 def owns_array(value: Any) -> bool:
-    """Return whether the memory of an array is known to be numpy's own.
+    """Return whether numpy certainly owns the memory of an array.
 
-    It is not if a view reaches beyond its base, because the base became shorter.
+    Return False for a view that reaches beyond its base, which happens if the base was resized.
     """
     array = sys.modules["numpy"].ndarray
     base_of, flags_of = array.base.__get__, array.flags.__get__
@@ -84,20 +85,20 @@ def owns_array(value: Any) -> bool:
 
 
 def is_borrowed_image(fields: Mapping[str, Any]) -> bool:
-    """Return whether Pillow does not own the memory of an image, by its attributes."""
+    """Return whether the image with these attributes uses memory Pillow does not own."""
     return bool(fields.get("map") or fields.get("_readonly"))
 
 
 _INSTALLED = ("/usr/", "/lib", "/etc/", "/dev/shm/sem.", sys.prefix, sys.base_prefix)  # noqa: S108
 
-# The ending of files that SQLite maps and does not shrink while in use: a ledger's.
+# The suffix of files that SQLite maps for the ledger, and does not truncate while they are in use.
 _INDEX = "-shm"
 
 
 def maps_files() -> bool:
     """Return whether this process may have mapped files of the user.
 
-    Programs and installed packages do not count. True if unknown.
+    Files of programs and installed packages do not count. Return True if unknown.
     """
     try:
         lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
@@ -112,17 +113,18 @@ def maps_files() -> bool:
 
 
 # --------------------------------------------------------------------------------------------------
-# Memory of others
+# Memory that we do not own
 
 
 class UnreadableError(Exception):
     """Memory cannot be read; the message says why."""
 
 
-# Pages that are asked about at once: a pipe can buffer more bytes.
+# Pages checked at once. The check writes one byte per page to a pipe, which can buffer more.
 _AT_ONCE = 1024
 
-# Elements are asked about one by one if more than this many bytes lie around each of their bytes.
+# Pages are checked per element if the elements are spread over more than this many times their
+# own size.
 _DENSE = 64
 
 
@@ -130,11 +132,12 @@ def require(array: Any, places: Any = None) -> None:
     """Check that the memory of an array's elements can be read now.
 
     Args:
-        array: Any array; objects in foreign memory are addresses that may lead anywhere.
-        places: The indices of elements, in the order of iteration; by default all of them.
+        array: The array, which must not contain Python objects.
+        places: Flat indices of the elements to check; by default, all elements.
 
     Raises:
-        UnreadableError: It cannot.
+        UnreadableError: The memory cannot be read, or the array contains objects, whose addresses
+            may be invalid.
     """
     import numpy as np
 
@@ -160,7 +163,8 @@ def require(array: Any, places: Any = None) -> None:
 def _are_there(pages: Sequence[int]) -> bool:
     """Return whether pages of memory can be read.
 
-    The operating system writes a byte of each to a pipe, which fails instead of killing us.
+    One byte of each page is written to a pipe. For an unmapped page, that system call fails
+    instead of killing the process.
     """
     start = pages[0]
     there = view(start * mmap.PAGESIZE, (pages[-1] - start) * mmap.PAGESIZE + 1)
@@ -180,13 +184,13 @@ def _are_there(pages: Sequence[int]) -> bool:
 
 
 def is_inside(value: Any, root: Any) -> bool:
-    """Return whether all elements of an array are in the memory of another, dense one."""
+    """Return whether all elements of an array are in the memory of a contiguous one."""
     (begin, end), (low, high) = map(_span, (value, root))
     return low <= begin and end <= high
 
 
 def _span(value: Any) -> tuple[int, int]:
-    """Return the address of an array's first byte, and that after its last one."""
+    """Return the address of an array's lowest byte, and that after its highest one."""
     value = sys.modules["numpy"].asarray(value)  # for a subclass: without its overrides
     low, high = 0, value.nbytes
     if not value.flags.c_contiguous:
@@ -201,7 +205,16 @@ def address_of_array(value: Any) -> int:
 
 
 def extent(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> tuple[int, int]:
-    """Return how many bytes elements reach before and after the first one's address."""
+    """Return the byte offsets at which an array's memory starts and ends.
+
+    Args:
+        shape: The shape of the array.
+        strides: The strides in bytes.
+        item: The size of an element in bytes.
+
+    Returns:
+        The offsets relative to the address of the first element: a start of at most 0, and an end.
+    """
     low, high = 0, item
     for length, step in zip(shape, strides, strict=True):
         reach = (length - 1) * step
@@ -217,22 +230,19 @@ def extent(shape: tuple[int, ...], strides: tuple[int, ...], item: int) -> tuple
 
 
 def starts(length: int, blocks: int, block: int) -> list[int]:
-    """Place the blocks of a sample evenly, with one at the end.
+    """Return the start of each block of a sample, spaced evenly, with one at the end.
 
     Args:
         length: The number of elements.
         blocks: The number of blocks before the last.
-        block: Elements in each, at most ``length``.
-
-    Returns:
-        The start of each block, which depends only on these numbers.
+        block: The number of elements in a block, at most ``length``.
     """
     step = (length - block) // blocks
     return [*range(0, step * blocks, step), length - block] if step else [0, length - block]
 
 
 def split(array: Any, size: int) -> Iterator[Any]:
-    """Split an array or tensor of ``size`` bytes into pieces that are at most a chunk."""
+    """Split an array or tensor of ``size`` bytes into pieces of at most ``CHUNK``."""
     if size <= CHUNK or array.ndim == 0:
         yield array
         return
@@ -245,14 +255,14 @@ def split(array: Any, size: int) -> Iterator[Any]:
 
 
 def pieces(array: Any, *, borrowed: bool) -> Iterator[memoryview]:
-    """Yield the elements of an array as dense bytes, piece by piece, in index order.
+    """Yield the elements of an array as contiguous bytes, in pieces and index order.
 
     Args:
-        array: An array with at least one element, not of objects.
-        borrowed: Whether its memory may be unmapped.
+        array: An array with at least one element, without Python objects.
+        borrowed: Whether the memory may be unmapped.
 
     Raises:
-        UnreadableError: It is unmapped.
+        UnreadableError: The memory is unmapped.
     """
     import numpy as np
 
@@ -264,7 +274,17 @@ def pieces(array: Any, *, borrowed: bool) -> Iterator[memoryview]:
 
 
 def sample(array: Any, blocks: int, block: int, *, borrowed: bool) -> bytes:
-    """Digest a sample as ``sample`` does; 16 bytes. Raises as ``read``."""
+    """Digest a sample of the elements of an array; 16 bytes.
+
+    Args:
+        array: An array with at least one element, without Python objects.
+        blocks: The number of blocks before the last.
+        block: The size of a block in bytes.
+        borrowed: Whether the memory may be unmapped.
+
+    Raises:
+        UnreadableError: The memory is unmapped.
+    """
     import numpy as np
 
     each = min(max(1, block // array.itemsize), array.size)

@@ -1,4 +1,4 @@
-"""How much of a value may still be visited and read."""
+"""Limits on how much of a value is visited and read."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from ipytorchseed.fingerprint.memo import Memo
 
 T = TypeVar("T")
 
-# Values visited once the budget is spent.
+# Values up to these limits are read whole even if the budget is spent; larger ones are sampled.
+
+# The number of objects inside a value.
 NODES = 2000
 
-# Items of one container read once the budget is spent.
+# The number of items that a sample reads of one container.
 ITEMS = 256
 
-# Bytes of one buffer read in full once the budget is spent.
+# The bytes of one buffer.
 SMALL = 2**18
 
-# Bytes of all buffers of one value read in full once the budget is spent.
+# The bytes of all buffers inside a value.
 TOTAL = 2**23
 
-# Items of a container copied and digested at once.
+# The number of items of a container that are copied and digested at once.
 BATCH = 4096
 
 _EVERY = 256  # values visited between two checks of the clock
@@ -36,26 +38,27 @@ _FASTEST = 2e-8  # seconds for an item of a container of numbers
 
 
 class Mode(Enum):
-    """How far a walk goes."""
+    """How much of a value a walk reads."""
 
     FULL = "everything, until the budget is spent"
-    KNOWN = "everything, if what is small or known by memo is all there is"
-    SAMPLE = "a sample, the same whenever it is taken"
+    KNOWN = "everything, if the value is small, except for tensors in the memo"
+    SAMPLE = "a fixed sample, which does not depend on the time left"
 
 
 class Meter:
-    """Counts what is visited and read of one value, and reads in full or by sample.
+    """Counts the objects visited and the bytes read of one value, and enforces limits.
 
     Args:
-        memo: See below; the same for ``budget`` and ``mode``.
-        began: When the look started, by ``time.thread_time``.
+        memo: See below, as for ``budget`` and ``mode``.
+        began: The ``time.thread_time`` at which the walk started.
 
     Attributes:
-        memo: The cache of earlier values.
-        budget: The budget for reading again.
-        mode: How far the look goes.
-        exact: False if something was left out.
-        large: Whether a look in ``Mode.KNOWN`` that knows nothing would have been refused.
+        memo: The cache of tensor digests.
+        budget: The time budget.
+        mode: How much of the value to read.
+        exact: False if part of the value was not read.
+        large: Whether the value exceeds the limits for small values. Tensors in the memo count
+            as if they were read.
     """
 
     def __init__(self, memo: Memo, budget: Budget, began: float, mode: Mode) -> None:
@@ -72,18 +75,18 @@ class Meter:
 
     @property
     def full(self) -> bool:
-        """Whether a sample has no room for another value."""
+        """Whether this is a sample that has reached its maximum number of objects."""
         if self._visited < NODES or self.mode is not Mode.SAMPLE:
             return False
         self.exact = False
         return True
 
     def tick(self, count: int = 1) -> None:
-        """Count values visited.
+        """Count visited objects.
 
         Raises:
-            SpentError: they were too many.
-            LateError: They took too long.
+            SpentError: The value is too large for this mode.
+            LateError: The time is used up.
         """
         self._visited += count
         if self._visited > NODES:
@@ -105,7 +108,7 @@ class Meter:
         """Count bytes read.
 
         Raises:
-            LateError: They took too long.
+            LateError: The time is used up.
         """
         self._unchecked += size
         if self._unchecked >= memory.CHUNK:
@@ -113,25 +116,25 @@ class Meter:
             self._clock()
 
     def exempt(self, seconds: float) -> None:
-        """Do not charge some of this thread's time, which was spent on a one-time task."""
+        """Exclude time that was spent on a one-time task from the budget."""
         self._deadline += seconds
         self.budget.used -= seconds
 
     @cached_property
     def maps_files(self) -> bool:
-        """As ``memory.maps_files``."""
+        """The cached result of ``memory.maps_files``."""
         return memory.maps_files()
 
     def count(self, size: int) -> None:
-        """Count the bytes of a buffer that is known to be unchanged."""
+        """Count the bytes of a buffer that the memo knows, as if they were read."""
         self._read += size
         self.large |= size > SMALL or self._read > TOTAL
 
     def may_read(self, size: int) -> bool:
-        """Return whether to read a buffer of ``size`` bytes in full, else by sample.
+        """Return whether to read a buffer of ``size`` bytes in full, rather than a sample.
 
         Raises:
-            SpentError: Neither is possible.
+            SpentError: The mode does not allow a sample, and there is no time to read it in full.
         """
         self._read += size
         if size <= SMALL and self._read <= TOTAL:
@@ -145,15 +148,22 @@ class Meter:
         return False
 
     def _stop_if_too_large(self, size: int) -> None:
-        """Stop if ``size`` bytes cannot be read in time: other values may need that time."""
+        """Raise ``SpentError`` if ``size`` bytes cannot be read in the time left.
+
+        The time that this saves is left for other values.
+        """
         if size > self.memo.speed * (self._deadline - time.thread_time()):
-            self.memo.speed *= 1.05  # the measurement may be from a busy moment
+            self.memo.speed *= 1.05  # the machine may have been busy during the measurement
             raise SpentError
         if size > memory.memory_of_machine():  # an expanded tensor, which repeats the same memory
             raise SpentError
 
     def may_hold(self, count: int) -> bool:
-        """Return whether to visit ``count`` items, else some; raises as ``may_read``."""
+        """Return whether to visit all of ``count`` items, rather than a sample.
+
+        Raises:
+            SpentError: The mode does not allow a sample, and there is no time to visit all.
+        """
         if count <= ITEMS:
             return True
         if count > NODES:
@@ -166,10 +176,12 @@ class Meter:
         return True
 
     def spans(self, count: int) -> Iterator[slice]:
-        """Split ``count`` items into pieces: all, or the ends and some between.
+        """Yield slices of ``count`` items: all of them, or a sample.
+
+        A sample has the items at both ends, and some between.
 
         Raises:
-            SpentError: as ``may_read``.
+            SpentError: See ``may_hold``.
         """
         if self.may_hold(count):
             yield from (slice(start, start + BATCH) for start in range(0, count, BATCH))
@@ -183,10 +195,10 @@ class Meter:
     # Reading
 
     def split(self, count: int, size: int) -> Iterator[slice]:
-        """Split ``count`` items with ``size`` bytes into pieces: all of them, or a sample.
+        """Yield slices of ``count`` items that have ``size`` bytes: all, or a sample.
 
         Raises:
-            SpentError: as ``may_read``.
+            SpentError: See ``may_read``.
         """
         item = max(1, size // max(1, count))
         if self.may_read(size):
@@ -210,7 +222,7 @@ class Meter:
         return memory.sample(array, *memory.SAMPLE, borrowed=borrowed)
 
     def read_pieces(self, pieces: Iterable[memoryview | bytes]) -> bytes:
-        """Digest pieces as if they were one; 16 bytes."""
+        """Digest the concatenation of pieces; 16 bytes."""
         began, size, hasher = time.thread_time(), 0, xxh3_128()
         try:
             for piece in pieces:
@@ -223,5 +235,5 @@ class Meter:
         return hasher.digest()
 
     def pick(self, items: Sequence[T]) -> Sequence[T]:
-        """Return the items to visit: all, or some from the start, the end and between."""
+        """Return the items to visit: all, or a sample as in ``spans``."""
         return [item for span in self.spans(len(items)) for item in items[span]]

@@ -1,6 +1,6 @@
 """Fingerprints of ``torch.nn.Module``.
 
-Parameters, buffers, modes, hooks and plain attributes.
+They cover parameters, buffers, train or eval mode, hooks and plain attributes.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from ipytorchseed.fingerprint.tensors import other_parts, shape_of
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import Anatomy, anatomy, dictionary_of, module_of_class
 
-# Parameters, or buffers, listed one by one; more are one part.
+# Up to this many parameters are listed one by one; more are one part. The same for buffers.
 NAMED = 64
 
-# Dictionaries of hooks. Their keys count all hooks of the process, and are not content.
+# Dictionaries of hooks. Their keys are not content: torch numbers the hooks of the process.
 HOOKS = frozenset({
     "_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks",
     "_load_state_dict_post_hooks", "_load_state_dict_pre_hooks", "_state_dict_hooks",
     "_state_dict_pre_hooks",
 })  # fmt: skip
 
-# Dictionaries that say how some hooks are called, by the same keys.
+# Dictionaries with options for some hooks, with the same keys.
 _MARKS = frozenset({"_forward_hooks_always_called", "_forward_hooks_with_kwargs",
                     "_forward_pre_hooks_with_kwargs"})  # fmt: skip
 
@@ -41,28 +41,29 @@ _TREE = _MARKS | {"_buffers", "_modules", "_parameters", "_non_persistent_buffer
 
 _UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
 
-# By the module of a layer's class in ``torch.nn.modules``, what matters only in training.
+# Attributes of layers that only affect training, by the submodule of ``torch.nn.modules``.
 _RATES = {"dropout": "p", "batchnorm": "momentum", "instancenorm": "momentum"}
 
-# Layers of ``torch.nn.modules.activation`` that depend on the mode. The others are shared by many
-# models, and follow the one that was switched last.
+# The activations of torch that depend on the mode. The mode of others is ignored: an activation
+# object may be part of several models, and then has the mode of the model that was switched last.
 _OF_ITS_MODE = frozenset({"MultiheadAttention", "RReLU"})
 
-# Parts that are each one digest.
+# Parts that are one digest of all their tokens.
 _WHOLE = ("grad", "hooks", "inside", "rates", "unsaved")
 
 _MODES = {frozenset({b"1"}): "train", frozenset({b"0"}): "eval"}
 
 
 class _Seen(Struct):
-    """What is collected during the walk through the submodules.
+    """What is collected from a module and its submodules.
 
     Attributes:
-        told: Tokens with their names, by part or the letter of its parts: all of the content.
-        dtypes: The dtypes of the tensors.
-        own: The attributes of the module itself.
-        numbers: The number of elements of the parameters.
-        tensors: The first name of each tensor, by its identity.
+        told: All content, as named tokens. The keys are names of parts, or letters for parts such
+            as ``p:weight``.
+        dtypes: The dtypes of all parameters and buffers.
+        own: The plain attributes of the outermost module.
+        numbers: The total number of elements of the parameters.
+        tensors: The first name of each tensor, by its ``id``.
     """
 
     told: defaultdict[str, Tokens] = field(default_factory=lambda: defaultdict(list))
@@ -78,7 +79,7 @@ def entries(dictionary: Any) -> list[tuple[Any, Any]]:
 
 
 def write_nn_module(value: Any, walk: Walk) -> Writing:
-    """Write a module with all its submodules."""
+    """Write a module and all its submodules."""
     original = dictionary_of(value).get("_modules")
     if type(original) is dict and "_orig_mod" in original:  # returned by torch.compile
         value = original["_orig_mod"]
@@ -106,7 +107,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
 def _write_one(
     module: Any, path: str, seen: _Seen, walk: Walk
 ) -> Generator[object, bytes, list[tuple[str, Any]]]:
-    """Write a module without its submodules, and return those."""
+    """Write a module without its submodules, and return their names and objects."""
     made, told = anatomy(type(module)), seen.told
     fields = dictionary_of(module)
     prefix = f"{path}." if path else ""
@@ -148,7 +149,7 @@ def _full(prefix: str, name: object) -> str:
 def _sort_fields(
     fields: dict[Any, Any], made: Anatomy, module: Any
 ) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-    """Return plain attributes, by name, and hooks."""
+    """Return a module's plain attributes, sorted by name, and its hooks."""
     hooks, plain = [], []
     for name, item in [*fields.items()]:
         if type(name) is not str or name in _TREE or (item is None and name in _UNSET):
@@ -163,7 +164,10 @@ def _sort_fields(
 
 
 def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
-    """Return the names of a module's parameters in a list, or references to them."""
+    """Replace a list of a module's parameters by a tuple of their names.
+
+    The list may contain weak references, as in RNNs. Return other values unchanged.
+    """
     if type(item) is not list or not item:
         return item
     names = {id(each): name for name, each in entries(fields.get("_parameters"))}
@@ -173,7 +177,7 @@ def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
 
 
 def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
-    """Return hooks in order, each with how it is called."""
+    """Return hooks in order, each with a list of flags, one for each of ``_MARKS``."""
     marks = [entries(fields.get(name)) for name in sorted(_MARKS)]
     return [
         (hook, [any(type(key) is int and key == handle for key, _ in mark) for mark in marks])
@@ -183,7 +187,7 @@ def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
 
 
 def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) -> Bytes:
-    """Write a parameter or buffer, with its gradient separate."""
+    """Write a parameter or buffer; collect its gradient and hooks as separate parts."""
     at, told = native(), seen.told
     first = seen.tensors.setdefault(id(tensor), name)
     if first != name:  # tied weights: training changes both
@@ -208,7 +212,12 @@ def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) 
 
 
 def _parts(seen: _Seen, told: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the parts of a module, from the tokens of each part and from them joined."""
+    """Return the parts of a module.
+
+    Args:
+        seen: The tokens of each part.
+        told: The same tokens, joined.
+    """
     parts = {"mode": _MODES.get(frozenset(mode for _, mode in seen.told["mode"]), "mixed")}
     whole = {word: told[word] for word in _WHOLE if told.get(word)}
     for letter, word in (("p", "parameters"), ("b", "buffers"), ("a", "attributes")):

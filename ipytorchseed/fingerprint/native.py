@@ -1,4 +1,4 @@
-"""torch's own accessors of tensors, which ignore overrides of subclasses."""
+"""Accessors of tensor attributes that ignore overrides in subclasses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ipytorchseed.introspection.anatomy import mro, own, per_object
 
 
 class _Native(SimpleNamespace):
-    """Readers of tensors by name, each kept when it is first needed."""
+    """Functions that read an attribute of a tensor, created when first needed."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return the reader of an attribute of ``TensorBase``, or its method."""
+        """Return the getter of an attribute of ``TensorBase``, or a method of it."""
         found = getattr(sys.modules["torch"]._C.TensorBase, name)  # noqa: SLF001 -- torch extends it
         reader = found.__get__ if type(found) is GetSetDescriptorType else found
         setattr(self, name, reader)
@@ -23,10 +23,11 @@ class _Native(SimpleNamespace):
 
 @cache
 def native() -> Any:
-    """Return the readers, as functions of a tensor; torch must have been imported.
+    """Return an object whose attributes are functions of a tensor, such as ``shape``.
 
-    ``holders`` returns the reference count of a storage, by the address of torch's object.
-    ``is_shared`` and ``resizable`` take a storage.
+    torch must have been imported. Some are different: ``holders`` returns the reference count of
+    a storage, given the address of its C++ object. ``is_shared`` and ``resizable`` take a storage.
+    ``plain`` has the ``id`` of the tensor classes of torch, and ``strided`` is a layout.
     """
     torch = sys.modules["torch"]
     base, storage = torch._C.TensorBase, torch._C.StorageBase  # noqa: SLF001 -- as above
@@ -64,12 +65,13 @@ def _reads_natively(kind: type) -> bool:
     return False
 
 
-# Whether a tensor class leaves operations to torch, so that its tensors have memory.
+# Returns whether a class is a tensor class that does not override ``__torch_dispatch__``: only then
+# do its tensors have memory that can be read.
 reads_natively = per_object(_reads_natively)
 
 
 class Unseen:
-    """Hides our operations from whatever watches or redirects torch's."""
+    """A context in which no torch function or dispatch override sees our operations."""
 
     __slots__ = ("_dispatch", "_function")
 

@@ -1,4 +1,4 @@
-"""Fingerprints of objects by their attributes, in slots and dictionary."""
+"""Fingerprints of objects by their attributes, in ``__slots__`` and ``__dict__``."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writer, Wr
 from ipytorchseed.introspection.anatomy import anatomy
 from ipytorchseed.patterns import lazy_pattern
 
-# Items listed one by one, and attributes; for more, only the number.
+# The maximum number of items, and of attributes, that are listed as parts.
 PARTS, _ATTRIBUTES = 32, 128
 
-# Objects inside an object that are searched for counters, counters that are parts of it, and the
-# most of one object: one with more holds settings.
+# The limits of the search for counters: inner objects that are searched, counters that are listed
+# as parts, and integers in one object. An object with more integers probably contains settings.
 _SEARCHED, _COUNTERS, _OF_ONE = 256, 64, 16
 
 
 def encode_extras(value: object, walk: Walk, base: type, skip: Collection[str] = ()) -> Bytes:
-    """Write what a subclass of a builtin type adds: its name and attributes.
+    """Write the name and attributes of a subclass of a builtin type.
 
     Args:
         value: The object.
-        walk: The walk.
-        base: The builtin type; objects of exactly that type add nothing.
-        skip: Attributes to skip.
+        walk: The current walk.
+        base: The builtin type. For an object of exactly this type, nothing is written.
+        skip: Names of attributes that are not written.
     """
     kind = type(value)
     if kind is base:
@@ -39,7 +39,7 @@ def encode_extras(value: object, walk: Walk, base: type, skip: Collection[str] =
 
 
 def attribute_parts(tokens: Tokens) -> dict[str, str]:
-    """Return the content of each attribute as parts, if they are few."""
+    """Return one part for each attribute, or only their number if there are many."""
     if len(tokens) > _ATTRIBUTES:
         return {"length": str(len(tokens))}
     return {f"a:{name}": digest_of(token) for name, token in tokens}
@@ -48,9 +48,14 @@ def attribute_parts(tokens: Tokens) -> dict[str, str]:
 def inner_parts(
     items: Sequence[tuple[str, object]], walk: Walk, letter: str = "a"
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Return parts for attributes of plain objects and items of dictionaries inside.
+    """Return parts for the contents of inner objects and dictionaries.
 
-    For example ``a:model.rate``, or ``k:model.rate`` in a dictionary.
+    For example, ``a:config.rate`` is the attribute or item ``rate`` of the attribute ``config``.
+
+    Args:
+        items: The names and values in which to search.
+        walk: The current walk.
+        letter: The prefix of the parts: ``a`` for attributes, ``k`` for items of a dictionary.
     """
     found, known = dict[str, str](), set[int]()
     inner = [each for each in items if id(type(each[1])) not in LEAVES]
@@ -80,15 +85,16 @@ def state_writer(
     show: bool = False,
     opaque: bool = False,
 ) -> Writer:
-    """Return a writer of objects that a state describes.
+    """Return a writer that writes the result of a function instead of the object.
 
     Args:
-        word: The kind.
-        state: Returns the content to write, a dictionary if it has names; it must run no user
-            code.
-        exact: The type with its module; objects of subclasses add their attributes.
-        show: Whether a state that is a text may be shown to people.
-        opaque: Whether the objects have further content, such as the items of an iterator.
+        word: The kind of the objects.
+        state: Returns the content of an object: a dictionary of parts, or another value. It must
+            not run user code.
+        exact: The full name of a type. For objects of other types, such as subclasses, attributes
+            are written too. If empty, attributes are never written.
+        show: Whether the summary includes the state if it is a string.
+        opaque: Whether the objects have other content that cannot be read.
     """
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -111,7 +117,7 @@ def state_writer(
 
 
 def _counters(items: Iterable[tuple[str, object]], walk: Walk) -> dict[str, str]:
-    """Return parts for integers of objects inside: ``a:state.global_step``."""
+    """Return parts for integers in inner objects, such as ``a:state.global_step``."""
     found, known = dict[str, str](), set[int]()
     inner = deque(items)
     while inner and len(known) < _SEARCHED and len(found) < _COUNTERS:
@@ -130,7 +136,7 @@ def _counters(items: Iterable[tuple[str, object]], walk: Walk) -> dict[str, str]
 
 
 def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tuple[str, object]]:
-    """Return items without some attributes, or some items of dictionaries."""
+    """Return the items that are not skipped; see ``object_writer``."""
     outer = {name.partition(".")[0] for name in skip if "." in name}
     left: list[tuple[str, object]] = []
     for name, item in items:
@@ -146,14 +152,15 @@ def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tup
 
 
 def object_writer(*skip: str, kind: str = "object") -> Writer:
-    """Return a writer of plain objects.
+    """Return a writer of objects by their attributes.
 
-    An object whose class has memory that only C code can read is opaque; its attributes are read
-    nevertheless.
+    An object with memory that only C code can read is marked as opaque, but its attributes are
+    written too.
 
     Args:
-        *skip: Attributes that are not content; ``name.key`` is an item of a dictionary.
-        kind: The word for them.
+        *skip: Names of attributes that are not content. ``name.key`` skips the item ``key`` of a
+            dictionary in the attribute ``name``.
+        kind: The kind of the objects.
     """
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -184,13 +191,13 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
     return write
 
 
-# Writers of objects whose attributes are their content.
+# The writers that ``object_writer`` returned.
 BY_ATTRIBUTES: set[Writer] = set()
 
 
 write_object, write_namespace = object_writer(), object_writer(kind="namespace")
 
-# Writers of objects without other content; inside others, their attributes are parts too.
+# Writers of ordinary objects. The attributes of such an object become parts of the outer object.
 _plain = frozenset({write_object, write_namespace})
 
 _undated = object_writer("data")
@@ -198,7 +205,7 @@ _DATE = lazy_pattern(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
 
 
 def write_table_cell(value: Any, walk: Walk) -> Writing:
-    """Write a cell of a summary's table, unless it is the time of creation."""
+    """Write a cell of a statsmodels table; skip its text if it is a date or time."""
     data = dict(anatomy(type(value)).attributes(value)).get("data")
     dated = type(data) is str and _DATE.fullmatch(data) is not None
     return (_undated if dated else write_object)(value, walk)

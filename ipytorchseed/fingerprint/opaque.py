@@ -1,4 +1,4 @@
-"""Fingerprints of opaque objects: by type, and by position if they have one."""
+"""Fingerprints of opaque objects: their type, and their position if they have one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint.value import DATABASE
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
 
-# Packages whose objects are machinery: they lead to half the process and mean nothing.
+# Packages whose objects are not read: they refer to much of the process, and are no results.
 PACKAGES = frozenset({
     "IPython", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_thread", "asyncio", "concurrent",
     "ipykernel", "logging", "matplotlib", "mpl_toolkits", "multiprocessing", "selectors", "socket",
@@ -24,7 +24,7 @@ PACKAGES = frozenset({
 
 
 def write_opaque(value: Any, walk: Walk) -> Writing:
-    """Write an object whose inside is not read."""
+    """Write only the type of an object."""
     yield from ()
     made = anatomy(type(value))
     walk.mark_unseen(made.name)
@@ -55,14 +55,15 @@ def iterator_position(value: Any) -> object:
 
 
 def referents(value: Any) -> object:
-    """Return what an iterator of ``itertools`` refers to, which has its position.
+    """Return the objects that an ``itertools`` iterator refers to, and its counter.
 
-    Its ``__reduce__`` has more, but warns from Python 3.12 on and is gone in 3.14.
+    The inner iterators contain the position. ``__reduce__`` would return more, but it is deprecated
+    in Python 3.12 and removed in 3.14.
     """
     held = [each for each in gc.get_referents(value) if type(each) is not type]
     shown = ""
     if type(value) is itertools.count and all(type(each) in (int, float) for each in held):
-        shown = itertools.count.__repr__(value)  # the only one with its own counter
+        shown = itertools.count.__repr__(value)  # its counter is in no other object
     elif type(value) is itertools.repeat:
         shown = _times(value)
     return [shown, *held]
@@ -79,10 +80,10 @@ _FRAMES = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGene
 
 
 def write_generator(value: Any, walk: Walk) -> Writing:
-    """Write a generator or a coroutine: its code, position and variables.
+    """Write a generator or coroutine: its code, position and local variables.
 
-    The variables come from the garbage collector. Reading the frame's ``f_locals`` would leave a
-    copy there, which keeps old values alive.
+    The variables are found with ``gc.get_referents``. Reading ``f_locals`` would store a copy in
+    the frame, which keeps old values alive.
     """
     made = anatomy(type(value))
     walk.mark_unseen(made.name)
@@ -106,7 +107,7 @@ def write_generator(value: Any, walk: Walk) -> Writing:
 
 
 def _buffer(value: Any) -> Any:
-    """Return the file below a text file, if it is one of Python's own."""
+    """Return the buffered file of a text file, or None if it is not a builtin type."""
     below = io.TextIOWrapper.__dict__["buffer"].__get__(value)
     return below if type(below) in _BUFFERED else None
 
@@ -120,10 +121,10 @@ def _raw(value: Any) -> Any:
 
 
 def file_position(value: Any) -> object:
-    """Return a file's name, mode and position, if asking does not disturb it.
+    """Return a file's name, mode and position, without changing the file.
 
-    Asking a file that is open for writing would flush it. Python refuses to ask a file that is
-    being iterated over.
+    ``tell`` would flush a file that is open for writing, so it is called on the raw file below.
+    While a text file is iterated over, ``tell`` raises, so it is called on its buffer.
     """
     kind = type(value)
     buffered = _buffer(value) if kind is io.TextIOWrapper else value
@@ -136,7 +137,7 @@ def file_position(value: Any) -> object:
     mode = vars(io.FileIO)["mode"].__get__(raw)
     reading = "r" in mode and "+" not in mode
     position = None
-    for each in (value, buffered) if reading else (raw,):  # that below while iterated over
+    for each in (value, buffered) if reading else (raw,):
         with suppress(OSError, ValueError):
             position = type(each).tell(each)
             break
@@ -144,7 +145,7 @@ def file_position(value: Any) -> object:
 
 
 def write_database(value: Any, walk: Walk) -> Writing:
-    """Write a connection of SQLite by how many rows were written through it."""
+    """Write an SQLite connection by the number of rows that it has changed."""
     yield from ()
     sqlite3: Any = sys.modules["sqlite3"]
     walk.mark_unseen("sqlite3.Connection")
@@ -157,5 +158,5 @@ def write_database(value: Any, walk: Walk) -> Writing:
 
 
 def lock_state(value: Any) -> str:
-    """Return whether a lock is held."""
+    """Return ``held`` or ``free``."""
     return "held" if type(value).locked(value) else "free"

@@ -1,4 +1,4 @@
-"""Fingerprints of optimizers: groups and state, by each parameter's position."""
+"""Fingerprints of optimizers: parameters, settings of groups, and state."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ipytorchseed.fingerprint.scalars import count, join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
 
-# Attributes written separately, or without effect on results: ``step`` is a scheduler's wrapper.
+# Attributes that are written separately, or do not affect results. Schedulers replace ``step``.
 _OWN = frozenset({"state", "param_groups", "_zero_grad_profile_name", "_opt_called",
                   "_warned_capturable_if_run_uncaptured", "step"})  # fmt: skip
 
-_HOOKS = "_hooks"  # how the names of hook dictionaries end
+_HOOKS = "_hooks"  # the suffix of the names of dictionaries with hooks
 
-_LAST = 2**31  # the position of a parameter that no group has
+_LAST = 2**31  # the position of parameters that are in no group
 
 
 def write_optimizer(value: Any, walk: Walk) -> Writing:
@@ -63,7 +63,10 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
 
 
 def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
-    """Return the numeric settings of the groups as text, except rates."""
+    """Return the settings of each group as text, except the learning rate.
+
+    Settings that cannot be shown as short text are left out.
+    """
     names = [name for group in groups for name in group if type(name) is str]
     found = {
         name: [_shown(group.get(name)) for group in groups]
@@ -73,7 +76,7 @@ def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
     return {name: told for name, told in found.items() if "unknown" not in told}
 
 
-# Settings that are separate parts, or that a schedule controls.
+# Learning rates, which are a separate part.
 _TOLD_APART = frozenset({"initial_lr", "lr"})
 
 
@@ -84,7 +87,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _shown(value: Any) -> str:
-    """Return a setting of one group as short text."""
+    """Return a setting as short text, or ``unknown``."""
     kind = type(value)
     if value is None or kind is bool:
         return str(value)

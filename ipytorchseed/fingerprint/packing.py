@@ -1,8 +1,8 @@
-"""Packs small values into bytes, without running code of their classes.
+"""Packs small values into bytes, without running user code.
 
-It is ``pickle``, with three differences. Objects of user classes are split into their attributes,
-without calling methods. Classes and functions are referred to, not copied. Objects that only a
-library can copy are packed only if their type is listed as free of side effects.
+It uses ``pickle``, with three differences. Objects of user classes are split into their
+attributes, without calling methods. Classes, functions and modules are references, not copies.
+Types with their own pickling code are only packed if they are from one of a few packages.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from ipytorchseed.introspection.anatomy import (
     name_of_class,
 )
 
-# Objects inside one value: each takes time, and C stack if nested.
+# The maximum number of objects inside one value. Nested objects also use C stack.
 _MOST_OBJECTS = 2_000
 
-# Packages whose types are packed as they are pickled.
+# Packages whose pickling code is known to have no side effects.
 _SAFE = frozenset(
     {"builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pandas", "pyarrow"}
 )
 
-# By identity, because a user's metaclass may define equality.
+# A set of ``id``, because comparing classes may run code of a user's metaclass.
 _SIMPLE = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
 
 
@@ -44,9 +44,9 @@ class Packed:
     """A value as bytes.
 
     Args:
-        data: The bytes.
-        references: The classes, functions and modules that it refers to; classes are not kept
-            alive.
+        data: The pickled bytes.
+        references: Functions that return the classes, functions and modules in the value. Classes
+            are not kept alive.
     """
 
     def __init__(self, data: bytes, references: list[Callable[[], Any]]) -> None:
@@ -60,7 +60,8 @@ class Packed:
         """Return a copy of the value.
 
         Raises:
-            Exception: It cannot be created again; of any type, because classes may have changed.
+            Exception: The value cannot be created, for example because a class has changed. The
+                error can have any type.
         """
         return _Unpickler(self._data, self._references).load()
 
@@ -70,10 +71,10 @@ def pack(value: object, most: int) -> Packed | None:
 
     Args:
         value: Any value.
-        most: The size limit in bytes.
+        most: The maximum size in bytes.
 
     Returns:
-        None if it is larger, or cannot be copied without running code of its class.
+        The packed value, or None if it is too large or cannot be packed without running user code.
     """
     buffer = _Buffer(most)
     pickler = _Pickler(buffer, most)
@@ -105,7 +106,10 @@ class _Pickler(pickle.Pickler):
         self._objects = count(1)
 
     def persistent_id(self, value: object) -> int | None:
-        """Refer to classes, functions and modules instead of copying them."""
+        """Return the index of the reference for a class, function or module.
+
+        For other values, return None. Classes, functions and modules are not copied.
+        """
         if next(self._objects) > _MOST_OBJECTS:
             raise OverflowError
         kind = type(value)
@@ -118,10 +122,10 @@ class _Pickler(pickle.Pickler):
         return number
 
     def reducer_override(self, value: Any) -> Any:
-        """Split objects into their parts.
+        """Return how to create an object from its attributes, or ``NotImplemented``.
 
         Raises:
-            pickle.PicklingError: That needs code with possible side effects.
+            pickle.PicklingError: Pickling the object could have side effects.
         """
         kind = type(value)
         torch: Any = sys.modules.get("torch")
@@ -145,8 +149,8 @@ class _Pickler(pickle.Pickler):
         """Check that the memory of an array, or of Arrow's buffers, can be copied.
 
         Raises:
-            OverflowError: It is too large.
-            UnreadableError: It was released.
+            OverflowError: The memory is too large.
+            UnreadableError: The memory was released.
         """
         numpy: Any = sys.modules.get("numpy")
         if numpy is None:
@@ -163,11 +167,12 @@ class _Pickler(pickle.Pickler):
                 require(array)
 
     def _tensor(self, value: Any) -> Any:
-        """Return how to create a tensor again.
+        """Return a function and arguments that create an equal tensor.
 
         Raises:
-            pickle.PicklingError: It is on a device, has a graph or hooks, or is a view with gaps.
-            UnreadableError: Its memory was released.
+            pickle.PicklingError: The tensor is not on the CPU, is too large, is not contiguous, or
+                has an autograd graph, hooks or extra attributes.
+            UnreadableError: The memory was released.
         """
         at = native()
         plain = is_plain(value) and at.device(value).type == "cpu" and at.is_leaf(value)
@@ -191,10 +196,14 @@ def _is_function(kind: type) -> bool:
 
 
 def _reference(value: Any) -> Callable[[], Any]:
-    """Return a function that returns a class, function or module while it exists.
+    """Return a function that returns a class, function or module.
+
+    For a class that no longer exists, the returned function returns None. A function that no longer
+    exists is created again.
 
     Raises:
-        pickle.PicklingError: It is a function with a closure, attributes or changing defaults.
+        pickle.PicklingError: The value is a function with a closure, attributes or mutable
+            defaults, or its module is not loaded.
     """
     if issubclass(type(value), type):
         return weakref.ref(value)
@@ -225,10 +234,10 @@ class _Unpickler(pickle.Unpickler):
         self._references = references
 
     def persistent_load(self, number: Any) -> Any:
-        """Return the object that was referred to.
+        """Return the referenced class, function or module.
 
         Raises:
-            pickle.UnpicklingError: It no longer exists.
+            pickle.UnpicklingError: The class no longer exists.
         """
         found = self._references[number]()
         if found is None:
@@ -237,7 +246,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _set_attributes(made: object, state: dict[Any, Any] | None) -> None:
-    """Set an object's attributes without running code of its class."""
+    """Set an object's attributes without running user code."""
     held = anatomy(type(made)).dictionary(made)
     if state and held is not None:
         held.update(state)
@@ -247,7 +256,7 @@ def _make_tensor(kind: type, about: tuple[bytes, Any, tuple[int, ...]], *rest: A
     torch = sys.modules["torch"]
     (data, dtype, shape), (requires_grad, grad) = about, rest
     flat = torch.frombuffer(bytearray(data), dtype=dtype) if data else torch.empty(0, dtype=dtype)
-    made = flat.reshape(shape).clone()  # into memory with torch's own alignment
+    made = flat.reshape(shape).clone()  # into aligned memory that torch owns
     made = made.requires_grad_(requires_grad) if kind is torch.Tensor else kind(made, requires_grad)
     if grad is not None:
         made.grad = grad

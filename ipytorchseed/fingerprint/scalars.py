@@ -1,4 +1,7 @@
-"""Fingerprints of values without parts, as a few self-delimiting bytes."""
+"""Fingerprints of short values without parts: numbers, strings, None.
+
+Each is written as a *token*: self-delimiting bytes that represent the value.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
 
-# Characters or bytes beyond which reading a string or integer is timed.
+# Longer strings and integers, in characters or bytes, are read by a writer, which counts the time.
 LONG = 4096
 
 _FLOAT = struct.Struct("<cd").pack
@@ -20,22 +23,22 @@ _SHOWN = 2**64  # for larger integers, the size is shown instead of the digits
 
 
 def text(value: str) -> bytes:
-    """Write a string with an end mark; lone surrogates have bytes too."""
+    """Write a string with its length; lone surrogates are encoded too."""
     encoded = value.encode("utf-8", "surrogatepass")
     return b"s%d:%b" % (len(encoded), encoded)
 
 
-# The same for names of attributes, which repeat often.
+# Writes the name of an attribute, from a cache, because names repeat often.
 name_bytes = lru_cache(maxsize=4096)(text)
 
 
 def join(tokens: Iterable[tuple[str, bytes]]) -> bytes:
-    """Join names and tokens into one byte string."""
+    """Join names and their tokens into one byte string."""
     return b"".join([name_bytes(name) + token for name, token in tokens])
 
 
 def count(number: int, word: str) -> str:
-    """Return a number with its word."""
+    """Return a number with a noun, such as ``2 items``."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
@@ -58,12 +61,12 @@ def _complex(value: complex) -> bytes:
     return _COMPLEX(b"c", value.real, value.imag)
 
 
-# By the identity of exactly that type: returns bytes, or None if the value is too long. Once
-# numpy is imported, its plain scalars are included.
+# Functions that write values without parts, by the ``id`` of the exact type. They return None if
+# the value is too long. numpy's scalars are added once numpy is imported.
 LEAVES: dict[int, Callable[[Any], bytes | None]] = {
     id(type(None)): lambda _: b"N",
     id(bool): lambda value: b"T" if value else b"F",
-    id(int): _integer,  # hexadecimal has no limit on digits
+    id(int): _integer,  # in hexadecimal, because Python limits the number of decimal digits
     id(float): lambda value: _FLOAT(b"f", value),
     id(complex): _complex,
     id(str): _text,
@@ -100,7 +103,7 @@ def _is_huge(value: Any) -> bool:
 
 
 def number(value: Any) -> tuple[float] | None:
-    """Return a number as a series of one; None for other values or beyond floats."""
+    """Return an int or float as a series of one; None if it is not one or too large."""
     if type(value) is float:
         return (value,)
     if type(value) is int:
@@ -113,17 +116,17 @@ def number(value: Any) -> tuple[float] | None:
 
 @lru_cache(maxsize=1)
 def _by_digest() -> dict[str, str]:
-    """Return the text of None, booleans, counts and short decimals, by their digests."""
+    """Return the text of None, booleans, small integers and short decimals, by digest."""
     decimals = (float(f"{digits}e{power}") for power in _POWERS for digits in range(1_000))
     values = (None, False, True, *range(-1, _COUNTED), *decimals)
     return {xxh3_64_hexdigest(LEAVES[id(type(each))](each) or b""): str(each) for each in values}
 
 
-# Counts below it can be read back, and decimals of three digits with these powers of ten.
+# ``read_back`` knows integers below this, and decimals of three digits with these powers of ten.
 _COUNTED = 10_000
 _POWERS = range(-6, 3)
 
 
 def read_back(digest: str) -> str:
-    """Return the value behind a part's digest as text; empty if it is uncommon."""
+    """Return the text of the common value with this digest; empty if there is none."""
     return _by_digest().get(digest, "")

@@ -1,4 +1,4 @@
-"""The table of kinds: which function fingerprints which classes."""
+"""The table of writers: the function that fingerprints the objects of a class."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WIDGET_WIRES = (
     "_cross_validation_lock", "_model_id", "_trait_notifiers", "_trait_validators",
     "_trait_values._comm", "_trait_values.comm", "_trait_values.log",
 )  # fmt: skip
-# Traits of an ``Output`` that front ends set some time after it showed something.
+# Traits of an ``Output`` that front ends set some time after it has shown something.
 _ECHOED = "_trait_values.msg_id", "_trait_values.outputs"
 
 _BAR_TIMES = (
@@ -46,10 +46,10 @@ _BAR_TIMES = (
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
 )  # fmt: skip
 
-# Attributes of asteval's interpreter: the time, the input, names in hash order, and all of numpy.
+# Attributes of asteval's interpreter: the time, its input, names in hash order, and all of numpy.
 _EVALUATORS = ("code_text", "no_deepcopy", "node_handlers", "start_time", "symtable")
 
-# Attributes of Lightning's trainer: the time, and folders that count the runs on a machine.
+# Attributes of Lightning's checkpoints: times, and paths of folders that are numbered per run.
 _CHECKPOINTS = (
     "_fs", "_last_checkpoint_saved", "_last_time_checked", "best_k_models", "best_model_path",
     "dirpath", "kth_best_model_path", "last_model_path",
@@ -64,9 +64,9 @@ def _of_lightning(*names: str) -> list[str]:
     ]
 
 
-# Every kind that is not a plain object: a writer, and the classes of its objects, including
-# subclasses. ``module:name`` is a class that is found once its module was imported. If several
-# rows fit, that of the nearest class counts.
+# A writer, and the classes whose objects it writes, including subclasses. If several rows fit, the
+# class that comes first in the MRO decides. ``module:name`` is a class that is looked up once its
+# module is imported. Objects of all other classes are written by their attributes.
 KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
     (containers.sequence_writer(list), list),
@@ -80,7 +80,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (texts.memory_writer("bytearray"), bytearray),
     (texts.memory_writer("memory"), memoryview, "array:array", "mmap:mmap",
      "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union", "_ctypes:_SimpleCData"),
-    # Small things of the standard library
+    # Small objects of the standard library
     (_state("range", lambda it: str(builtin.bounds(it)), show=True), range),
     (_state("slice", builtin.bounds), slice),
     (_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
@@ -119,7 +119,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("function", _fields("__func__")), staticmethod, classmethod),
     (_state("function", _fields("fget", "fset", "fdel")), property),
     (functions.write_cached, "functools:_lru_cache_wrapper"),
-    (_state("function", _fields("py_func", "targetoptions", "locals")),  # not what it compiled
+    (_state("function", _fields("py_func", "targetoptions", "locals")),  # not the compiled code
      "numba.core.dispatcher:Dispatcher"),
     (_state("function", _fields("__wrapped__")), "numba.np.ufunc.dufunc:DUFunc",
      "numba.np.ufunc.gufunc:GUFunc"),
@@ -184,7 +184,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("cache"), "jinja2.environment:Environment"),  # of templates
     (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
-    # its copies lack the names of what it wraps
+    # copies of a hook lack the names of the function that it wraps
     (_state("function", _fields("hook", "module", "with_module")),
      "torch.nn.modules.module:_WrappedHook"),
     (_object("_base_seed"), "torch.utils.data.dataloader:_BaseDataLoaderIter"),
@@ -192,29 +192,29 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
     (_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
     (_object(*_WIDGET_WIRES, *_ECHOED), "ipywidgets:Output"),
-    # computed on demand
+    # Objects with attributes that are computed on demand, temporary, or unique to a process
     (_object("_has_canonical_format", "_has_sorted_indices", "has_canonical_format"),
      "scipy.sparse._base:_spbase"),
     (_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
-    (_object("_tmp_like_exog"),  # scratch memory, as it was found
+    (_object("_tmp_like_exog"),  # uninitialized scratch memory
      "statsmodels.genmod.generalized_linear_model:GLM"),
     (objects.write_table_cell, "statsmodels.iolib.table:Cell"),
-    (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # kept by its summaries
+    (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # caches of `summary()`
      "statsmodels.base.model:Results"),
     (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
     (_object("ids"), "seaborn._core.data:PlotData"),
     (_object("lifecycle_events", "total_train_time"), "gensim.utils:SaveLoad"),
-    (_object("study_name"), "optuna.study.study:Study"),  # which is generated by default
+    (_object("study_name"), "optuna.study.study:Study"),  # random by default
     (_object("_study_name_to_id"), "optuna.storages._in_memory:InMemoryStorage"),
     (_object("name"), "optuna.storages._in_memory:_StudyInfo"),
     (_object("_datetime_start", "datetime_complete"), "optuna.trial._frozen:FrozenTrial"),
     (_object("cls_ref"), "pydantic._internal._decorators:Decorator"),  # an address
-    (_object("core_schema", "serializer", "validator"),  # compiled of its type
+    (_object("core_schema", "serializer", "validator"),  # compiled from its type
      "pydantic.type_adapter:TypeAdapter"),
-    # texts of classes seen so far
+    # the sources of all classes seen so far
     (_object("_source_dict"), "torch_geometric.inspector:Inspector"),
     (_object("_init_time", "init_time_"), "mlxtend._base:_BaseModel"),
-    (_object("_document", "_temp_document", "_id"),  # where it was shown; counted in the process
+    (_object("_document", "_temp_document", "_id"),  # where it was shown; a number per process
      "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # Opaque objects
@@ -237,7 +237,7 @@ BRIEF[id(types.FunctionType)] = functions.brief_function
 
 _rows: dict[int, Writer] = {}
 _waiting: list[tuple[str, str, Writer]] = []
-# The number of modules at the last check, and the one imported last.
+# The number of imported modules at the last check, and the name of the latest.
 _loaded: tuple[int, str] = (0, "")
 
 for _write, *_types in KINDS:
@@ -250,8 +250,8 @@ for _write, *_types in KINDS:
 
 
 def _arrive() -> None:
-    """Activate the rows whose module has been imported since the last time."""
-    global _loaded  # noqa: PLW0603 -- as the rows are the process's
+    """Activate the rows whose module was imported since the last call."""
+    global _loaded  # noqa: PLW0603 -- the rows are global too
     loaded = len(sys.modules), next(reversed(sys.modules))
     if loaded == _loaded:  # called for each new class
         return
@@ -268,7 +268,7 @@ def _arrive() -> None:
 
 
 def _is_machinery(kind: type) -> bool:
-    """Return whether a class is a package's machinery, not a list or string subclass."""
+    """Return whether a class is from ``opaque.PACKAGES``, and is no builtin subclass."""
     content = (str, list, dict, tuple, set, frozenset)
     return module_of_class(kind).partition(".")[0] in opaque.PACKAGES and not issubclass(
         kind, content

@@ -15,18 +15,18 @@ from ipytorchseed.fingerprint.scalars import join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
-# The prefix of attributes that torch's compiler sets on tensors.
+# The prefix of the attributes that torch's compiler sets on tensors.
 _NOTED = "_dynamo_"
 
 
 def other_parts(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
-    """Write the parts of a tensor other than its elements.
+    """Write the gradient, hooks and extra attributes of a tensor.
 
     Returns:
-        The token of its gradient, and those of its hooks and of attributes set on it.
+        The token of the gradient, and the joined tokens of hooks and attributes. Both may be empty.
     """
     at = native()
-    grad = at.grad(tensor) if at.is_leaf(tensor) else None  # asking for the grad of others warns
+    grad = at.grad(tensor) if at.is_leaf(tensor) else None  # for other tensors, torch would warn
     told = b""
     if grad is not None:
         told = b"D" + elements.contents(walk, grad) if id(type(grad)) in at.plain else (yield grad)
@@ -77,14 +77,14 @@ def _write_wrapper(value: Any, walk: Walk) -> Writing:
 
 
 def shape_of(tensor: Any) -> str:
-    """Return a shape as text."""
+    """Return the shape of a tensor as text, such as ``2 x 3``."""
     if native().is_nested(tensor):
         return "nested"
     return " x ".join(map(str, native().shape(tensor))) or "scalar"
 
 
 def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
-    """Describe a tensor in a line."""
+    """Return a line that describes a tensor, with its value if it is a scalar."""
     shape, device = shape_of(tensor), native().device(tensor).type
     line = f"{elements.dtype_of(tensor)} tensor {shape}"
     if shape == "scalar" and series:
@@ -110,6 +110,6 @@ def series_of(tensor: Any) -> tuple[float, ...] | None:
 
 
 def storage_state(value: Any) -> object:
-    """Return the memory behind a tensor, as a tensor of bytes."""
+    """Return a storage as a tensor of bytes that shares its memory."""
     torch = sys.modules["torch"]
     return torch.empty(0, dtype=torch.uint8, device=value.device).set_(value)

@@ -10,11 +10,11 @@ from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import LEAVES, count
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
-_PIECE = 2**20  # characters encoded at once: memory for more would be new each time
-_SHOWN = 32  # bytes of the longest number that is shown in digits
+_PIECE = 2**20  # characters encoded at once; encoding more would allocate memory each time
+_SHOWN = 32  # the maximum length of a token whose number is shown in digits
 
 
-# By type, how to get the plain value of a subclass object, ignoring overrides.
+# Functions that convert an object of a subclass to the builtin type, ignoring overrides.
 _PLAIN: dict[Any, Callable[[Any], Any]] = {
     int: lambda value: int.__add__(value, 0),
     float: float.__pos__,
@@ -25,7 +25,7 @@ _PLAIN: dict[Any, Callable[[Any], Any]] = {
 
 
 def _long(value: Any, walk: Walk) -> bytes:
-    """Digest a text, bytes, or an integer of thousands of digits."""
+    """Digest a long string, bytes object or integer."""
     if type(value) is int:
         value = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
     length = len(value)
@@ -41,7 +41,7 @@ def _long(value: Any, walk: Walk) -> bytes:
 
 
 def scalar_writer(base: Any) -> Writer:
-    """Return a writer of long texts and integers, and of subclasses of scalars."""
+    """Return a writer of long strings, bytes and integers, and of scalar subclasses."""
     word, sized = base.__name__, base is str or base is bytes
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -60,7 +60,7 @@ def scalar_writer(base: Any) -> Writer:
 
 
 def memory_writer(word: str) -> Writer:
-    """Return a writer of objects that are a byte buffer."""
+    """Return a writer of objects that support the buffer protocol."""
 
     def write(value: Any, walk: Walk) -> Writing:
         with memoryview(value) as memory:
@@ -74,7 +74,7 @@ def memory_writer(word: str) -> Writer:
     return write
 
 
-# Types of Python that do not release their memory while a memoryview uses it.
+# Builtin types that do not release their memory while a memoryview uses it.
 _OWNERS = (bytes, bytearray, array)
 
 

@@ -1,4 +1,4 @@
-"""The result of a fingerprint: digest, parts, and whether it is exact."""
+"""The fingerprint of a value: its digest, its parts, and whether it is exact."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-# The part that counts how often a value has a list, dictionary or set more than once. In the
-# record of a run, also the variables that are that object or share its memory.
+# The part that counts how often a list, dictionary or set occurs again inside a value. In the
+# record of a run, it also names other variables that are the same object or share its memory.
 SHARED = "shared"
 
 # Kinds of values that can be mutated through one name and seen through another.
 SHAREABLE = frozenset({"array", "deque", "dict", "frame", "list", "series", "set", "tensor"})
 
-# The part for cached properties of objects inside a value, such as ``Data.total=1f3a9c02;
-# Data.rate=02b0c5d7``; they are not in its digest.
+# The part for cached properties of objects inside a value, which the digest does not include. For
+# example: ``Data.total=1f3a9c02; Data.rate=02b0c5d7``.
 DERIVED = "derived"
 
 # The part of a table that is the same for any order of its rows.
 SUMS = "sums"
 
-# The part with the models whose parameters an optimizer updates, and the optimizers whose rate a
-# scheduler sets, if the run read them.
+# The part of an optimizer that names the models whose parameters it updates, and the part of a
+# scheduler that names the optimizers whose rate it sets. They name only variables the run read.
 BELONGS = "belongs"
 
-# The part with the classes inside a value that their module has redefined since, such as
-# ``Square``: ``isinstance`` fails for these objects.
+# The part that names classes of objects inside a value, such as ``Square``, if the class was
+# redefined since. For such an object, ``isinstance`` with the new class is False.
 OUTDATED = "outdated"
 
-# Aspects that are not in the digest: the states of generators inside, the memory layout, the
-# order of a set, repeated objects, and redefined classes. They matter only if nothing else
+# Parts that the digest does not include: the states of generators inside, the memory layout, the
+# order of a set, repeated objects, and redefined classes. They are compared only if nothing else
 # differs.
 FORMS = ("random", "strides", "order", SHARED, OUTDATED)
 
@@ -42,27 +42,26 @@ PENDING = "pending"
 
 
 class Fingerprint(Struct, frozen=True, omit_defaults=True):
-    """The identity of a value's content, and a description without that content.
+    """A digest of a value's content, and a description of the value.
 
     Attributes:
-        digest: 16 hex digits, of all the content or of a sample; empty if the time did not
-            suffice. Compare two with ``same``.
+        digest: 16 hex digits that represent all of the content, or a sample. Empty if there was no
+            time to read the value. Compare two fingerprints with ``same``, not by digest.
         kind: The kind of the value, in a word: ``tensor``, ``module``, ``list``, ``function``,
             ``opaque``.
-        summary: A line for people. It has numbers, but no other contents.
-        exact: Whether the digest is of all the visible content and nothing else, not of a sample.
-            A large tensor counts as read if it was read before, and ``Memo`` proves that it was not
-            written to since.
-        opaque: True if the content is not visible; the digest is then of the type, the position
-            and so on.
-        parts: Digests or short words for aspects: a module's ``mode``, its parameters as
-            ``p:<name>``, a dictionary's items as ``k:<key>``, a list's ``length``, and its
-            ``items`` in any order if they are few. What a part names does not depend on the rest
-            of the value. ``unseen`` lists types inside the value whose content is not visible;
-            ``random`` names the states of the generators of random numbers inside it, ``kept`` how
-            many results a function's cache has, and ``times`` a printed text with its times; the
-            digest leaves these out.
-        series: Its numbers, if it is a number or a series of at most 8,192.
+        summary: A line for people. It may show numbers, but no other content.
+        exact: Whether the digest represents all of the visible content, rather than a sample. A
+            large tensor need not be read again if ``Memo`` proves that it has not changed.
+        opaque: Whether the content cannot be read. The digest then represents, for example, the
+            type and the position.
+        parts: Digests or short texts that describe one aspect each: a module's ``mode``, its
+            parameters as ``p:<name>``, a dictionary's items as ``k:<key>``, a list's ``length``,
+            and its ``items`` in any order if they are few. A part does not depend on the rest of
+            the value. Some parts are not included in the digest: ``unseen`` lists types inside the
+            value whose content cannot be read, ``random`` is a digest of the states of generators
+            inside, ``kept`` is the number of results in a function's cache, and ``times`` is a
+            digest of a printed text including its times.
+        series: The numbers, if the value is a number or a series of at most 8,192 numbers.
         sample: The digest of a sample of a value that is too large to be read whole every time. It
             covers the length, the ends, and fixed places between. Empty for values that are
             always read whole.
@@ -84,22 +83,21 @@ class Fingerprint(Struct, frozen=True, omit_defaults=True):
 
 
 def forms(value: Fingerprint) -> tuple[str | None, ...]:
-    """Return the aspects in ``FORMS``, each None if absent."""
+    """Return the parts listed in ``FORMS``, with None for missing parts."""
     return tuple(map(value.parts.get, FORMS))
 
 
 def results(value: Fingerprint) -> dict[str, str]:
-    """Return digests of the properties that objects inside cache: see ``DERIVED``."""
+    """Return the digests of cached properties in the part ``DERIVED``, by name."""
     told = (each.rpartition("=") for each in value.parts.get(DERIVED, "").split("; "))
     return {name: digest for name, _, digest in told if name}
 
 
 def same(one: Fingerprint, other: Fingerprint) -> bool | None:
-    """Return whether two values have the same content, as far as it can be seen.
+    """Return whether two values have the same visible content.
 
     Returns:
-        True if both were read whole and are equal, False if they are known to differ, None if too
-        little was read to decide.
+        True if both are equal, False if they differ, None if too little was read to decide.
     """
     if not one.digest or not other.digest:
         return None
@@ -109,7 +107,7 @@ def same(one: Fingerprint, other: Fingerprint) -> bool | None:
         if one.sample != other.sample:
             return False
         return True if one.digest == other.digest != other.sample else None
-    if one.sample or other.sample:  # only one is large: their sizes decide
+    if one.sample or other.sample:  # only one has a sample, so compare kind and size
         told = (one.kind, one.summary) != (other.kind, other.summary)
         return False if told and (other if one.sample else one).exact else None
     return False if one.exact == other.exact and one.digest != other.digest else None

@@ -1,9 +1,9 @@
-"""Walks through a value and its parts with a stack instead of recursion.
+"""Walks through a value and its parts, with a stack instead of recursion.
 
-A *writer* knows one kind of value. It is a generator: it yields the parts of the value, is sent a
-token for each (self-delimiting bytes that represent the content), and returns a ``Draft``. The
-walk drives the writers. So only memory limits the depth, cycles end, and the walk stops or
-samples as the budget requires.
+For each kind of value there is a *writer*. It is a generator that yields the parts of the value,
+receives a token for each part, and returns a ``Draft``. A token is a byte string that represents
+the content of the part. The walk runs the writers. It handles cycles and values of any depth, and
+stops or takes a sample when the budget requires it.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from ipytorchseed.introspection.anatomy import anatomy, full_name
 from ipytorchseed.introspection.values import is_class
 from ipytorchseed.rng.table import holders
 
-# Items from which on searching for equal types pays off.
+# For sequences of fewer items, checking whether all have the same type takes too long.
 SHORT = 8
 
-_UNSEEN = 4  # types listed
+_UNSEEN = 4  # the maximum number of types to list
 
 
 class Draft(Struct):
     """The result of a writer, from which a fingerprint is made.
 
-    The fields other than the content are used only for the outermost value.
+    For inner values, only ``content`` is used.
 
     Attributes:
-        content: Bytes that represent the value; the walk digests them.
-        kind: As in ``Fingerprint``; so are the next ones.
+        content: Bytes that represent the value. The walk computes their digest.
+        kind: See ``Fingerprint``, also for the following attributes.
     """
 
     content: bytes
@@ -52,12 +52,12 @@ Bytes = Generator[object, bytes, bytes]
 Tokens = list[tuple[str, bytes]]
 Writer = Callable[[Any, "Walk"], Writing]
 
-# By the identity of the type: returns the token of a value without parts, as its writer would, or
-# None if it may have parts.
+# Functions that return the token of a simple value faster than its writer, by the ``id`` of the
+# type. They return None if the value needs the writer.
 BRIEF: dict[int, Callable[[Any, Walk], bytes | None]] = {}
 
 
-def _brief_sequence(value: Sequence[Any], walk: Walk) -> bytes | None:  # noqa: ARG001 -- as all
+def _brief_sequence(value: Sequence[Any], walk: Walk) -> bytes | None:  # noqa: ARG001 -- as in BRIEF
     """Return the token of a short list or tuple of leaves."""
     if len(value) >= SHORT:
         return None
@@ -76,18 +76,21 @@ BRIEF |= {id(list): _brief_sequence, id(tuple): _brief_sequence}
 
 
 def digest_of(token: bytes) -> str:
-    """Return the digest of a token, as the fingerprint of it alone would have."""
+    """Return the digest that the fingerprint of a value with this token would have."""
     return token[1:9].hex() if token[0] == _NODE else xxh3_64_hexdigest(token)
 
 
 # Types whose objects may be mutated through another reference.
 _CHANGEABLE = frozenset(map(id, (list, dict, set)))
 
-_NODE = ord("D")  # tokens that begin with it have 16 more bytes of digest
+_NODE = ord("D")  # the first byte of a token that consists of a digest of 16 bytes
 
 
 def _write_holder(value: object, walk: Walk) -> Writing:  # noqa: ARG001 -- as every writer
-    """Write the object of a registered source, whose state belongs to the source."""
+    """Write the object of a registered source, without its state.
+
+    The state is recorded with the source.
+    """
     yield from ()
     made = anatomy(type(value))
     return Draft(f"source{made.name}".encode(), "rng", made.title)
@@ -97,21 +100,22 @@ class Walk(Meter):
     """One walk through one value.
 
     Args:
-        memo: See ``Meter``; the same for ``budget``, ``began`` and ``mode``.
+        memo: See ``Meter``, as for ``budget``, ``began`` and ``mode``.
         writer: Returns the writer of a type.
 
     Attributes:
-        writer: As given.
-        top: Whether the current writer is that of the value itself, whose parts and summary are
-            needed.
-        unseen: Types inside the value whose content is not visible.
-        random: States of the random generators inside.
-        shared: How often a list, dictionary or set inside was met again.
-        strides: The layouts of non-contiguous tensors inside, and of an array itself.
-        derived: Digests of cached properties inside, by class and property; empty if several have
-            the same name.
-        failed: What could not be read, as types and errors.
-        settled: Devices that have computed what they were given.
+        writer: Returns the writer of a type.
+        top: Whether the current writer writes the outermost value. Only then are the parts and the
+            summary needed.
+        unseen: Types inside the value whose content cannot be read.
+        random: The tokens of the states of random generators inside the value.
+        shared: How often a list, dictionary or set inside the value occurred again.
+        strides: The strides of non-contiguous tensors inside the value, and of the value itself if
+            it is an array.
+        derived: The digests of cached properties inside the value, as ``Class.name``. A digest is
+            empty if several objects have such a property.
+        failed: The objects that could not be read, as texts with the type and the error.
+        settled: Devices that have finished their work, so that their memory can be read.
     """
 
     def __init__(
@@ -131,11 +135,11 @@ class Walk(Meter):
         self._open: dict[int, int] = {}
 
     def look(self, value: object) -> tuple[Draft, bytes]:
-        """Go through ``value``; return its draft, and its digest of 16 bytes.
+        """Walk through ``value``; return its draft, and its digest of 16 bytes.
 
         Raises:
-            SpentError: It must not be read in this mode.
-            PendingError: It is not ready.
+            SpentError: The value is too large for this mode or for the time left.
+            PendingError: A GPU is still computing the value.
         """
         stack: list[tuple[Writing, object]] = []
         token = self._enter(value, stack)
@@ -162,7 +166,7 @@ class Walk(Meter):
             self.top = len(stack) == 1
 
     def _enter(self, value: object, stack: list[tuple[Writing, object]]) -> bytes | None:
-        """Return the token of ``value``, or None after pushing its writer on the stack."""
+        """Return the token of ``value``; or push its writer on the stack and return None."""
         kind = type(value)
         leaf = LEAVES.get(id(kind)) if stack else None
         if leaf is not None:
@@ -187,7 +191,7 @@ class Walk(Meter):
         return None
 
     def kinds(self) -> Collection[type]:
-        """Return the classes of all objects that were met."""
+        """Return the classes of all objects visited, and the classes among the objects."""
         met: list[Any] = [value for value, _ in self._seen.values()]
         found = {id(kind): kind for kind in map(type, met)}
         if any(issubclass(kind, type) for kind in found.values()):
@@ -197,9 +201,12 @@ class Walk(Meter):
     def tokens(
         self, items: Iterable[object], *, counted: bool = True
     ) -> Generator[object, bytes, list[bytes]]:
-        """Write values one by one, and count them as visited.
+        """Write values one by one, and return their tokens.
 
-        If ``counted`` is not set, leaves do not count.
+        Args:
+            items: The values.
+            counted: Whether to count all values as visited. If false, values without parts are not
+                counted.
         """
         tokens = []
         for item in items:
@@ -211,7 +218,8 @@ class Walk(Meter):
         return tokens
 
     def named(self, items: Iterable[tuple[str, object]]) -> Generator[object, bytes, Tokens]:
-        """Write named values in order, as ``tokens`` does; inlined for speed."""
+        """Write named values in order; return the names with their tokens."""
+        # This repeats the loop of `tokens` for speed.
         tokens = []
         for name, item in items:
             leaf = LEAVES.get(id(type(item)))
@@ -221,9 +229,9 @@ class Walk(Meter):
         return tokens
 
     def short(self, value: Any) -> bytes | None:
-        """Return the token of a value that needs no writer; else None.
+        """Return the token of a value that needs no writer, or None.
 
-        Most values in containers are of the types in ``BRIEF``, which halves the time.
+        Most values in containers have one of the types in ``BRIEF``. This halves the time.
         """
         kind = type(value)
         brief = BRIEF.get(id(kind))
@@ -250,12 +258,21 @@ class Walk(Meter):
         return Draft(f"!{name}".encode(), "opaque", summary, opaque=True)
 
     def mark_unseen(self, name: str) -> None:
-        """Record that the content of a ``name`` is not visible."""
+        """Record that the value contains an object of a type that cannot be read.
+
+        Args:
+            name: The full name of the type.
+        """
         if len(self.unseen) < _UNSEEN:
             self.unseen.add(name)
 
     def keep(self, results: Sequence[tuple[str, bytes]], title: str) -> None:
-        """Record results that an object of a class caches."""
+        """Record the cached properties of an object.
+
+        Args:
+            results: The names and tokens of the properties.
+            title: The name of the object's class.
+        """
         for name, token in results:
             known = f"{title}.{name}" in self.derived
             self.derived[f"{title}.{name}"] = "" if known else digest_of(token)

@@ -1,4 +1,4 @@
-"""Abstract values: what static analysis infers about a value before the code runs."""
+"""Abstract values: facts that static analysis infers about a value."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ from msgspec import Struct
 
 from ipytorchseed.reads.effects import Effects
 
-# How many dotted names are kept for one value.
+# The maximum number of dotted names for one value.
 _MAX_PATHS = 8
 
-# Characters; longer dotted names are dropped.
+# Dotted names with more characters are dropped.
 _MAX_PATH_LENGTH = 120
 
 
 class AbstractValue(Struct, frozen=True):
-    """What is inferred about a value.
+    """The facts that are inferred about a value.
+
+    A *reading* is the result of a call such as ``time.time()``, which is different every time.
 
     Attributes:
-        paths: Dotted names that lead to it. They begin with a name of the namespace, or with a
-            colon and a module's full name; ``()`` means a call, as in ``:torch.Generator().seed``.
-        bodies: Effects of the cell's functions that may run when the value is used.
-        readings: Calls, such as ``time.time()``, and names of the namespace that it is computed
-            from.
-        pure: Whether it is computed only from its readings and constants.
+        paths: Dotted names of the value. The first part is a name in the namespace, or a colon and
+            a module's full name. ``()`` means a call, as in ``:torch.Generator().seed``.
+        bodies: Effects of functions in the cell that may run when the value is used.
+        readings: Calls that return readings, and names in the namespace, from which the value is
+            computed.
+        pure: Whether the value is computed only from ``readings`` and constants.
     """
 
     paths: tuple[str, ...] = ()
@@ -41,7 +43,7 @@ CONSTANT = AbstractValue(pure=True)
 
 
 def join(one: AbstractValue, other: AbstractValue) -> AbstractValue:
-    """Return the abstract value of a value that is one of two."""
+    """Return the abstract value of a value that equals one of two values."""
     if one is other:
         return one
     return AbstractValue(

@@ -1,4 +1,4 @@
-"""Interprets the recorded actions of a run: which of them seed, delete or import."""
+"""Interprets the recorded actions of a run: which ones seed, draw or import."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from collections.abc import Iterable, Sequence
 
 from ipytorchseed.patterns import lazy_pattern
 
-# The most recorded actions of one run, and the most characters of each.
+# The maximum number of actions recorded for one run, and the maximum length of each.
 MAX_ACTIONS = 200
 
-# Last parts of the names of functions that seed or set a state.
+# Matches last parts of dotted names of functions that seed or set a state.
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?|set_?(rng_)?state")
 
-# Parts of the names of actions that change a source's state other than by draws.
+# Finds words in actions that change a source's state other than by drawing.
 _SETS_STATE = lazy_pattern(r"(?<!ipytorch)seed|set_?(rng_)?state|bit_generator")
 
-# Actions that are searched as a whole: magics, and ``rng.bit_generator.state=``.
+# Matches actions that are searched as a whole: magics, and ``rng.bit_generator.state=``. In other
+# actions, only the last part of the name is searched.
 _WHOLE = lazy_pattern(r"^%|=$")
 
-# The library whose sources a call sets, by the first part of its name.
+# The library of a call, by the first part of the dotted name.
 _SOURCES = {"np": "numpy", "numpy": "numpy", "random": "python", "torch": "torch"}
 
-# Parts of the names of functions of torch, numpy and ``random`` that draw.
+# Finds words in the names of functions of torch, numpy and ``random`` that draw.
 _DRAWS = lazy_pattern(
     r"rand|dropout|sample|shuffle|permut|normal|uniform|bernoulli|multinomial|poisson|\.nn\.[A-Z]"
     r"|init\.|compile|attention"
@@ -43,16 +44,16 @@ def imports_of(actions: Iterable[str]) -> set[str]:
 
 
 def last_part(action: str) -> str:
-    """Return the last part of the name that an action calls or sets."""
+    """Return the last part of the dotted name that an action calls or sets."""
     return action.rpartition(".")[2] if is_name(action) else ""
 
 
 def may_set_state(actions: Iterable[str], name: str) -> bool:
-    """Return whether actions may change a source's state other than by draws.
+    """Return whether actions may change a source's state other than by drawing.
 
     Args:
         actions: The recorded actions of a run.
-        name: The source or generator. Functions that seed another library do not count.
+        name: The source or generator. Functions that seed another library are ignored.
     """
     library = name.partition(".")[0]
     return any(

@@ -12,10 +12,10 @@ from ipytorchseed.reads.parsing import nodes_in
 
 @lru_cache(maxsize=64)
 def shows_addresses(source: str) -> bool:
-    """Return whether what a cell prints or shows may be the result of ``id``.
+    """Return whether a cell prints or displays the result of ``id``.
 
     Args:
-        source: Its text. Only direct uses are found, such as ``print(id(x))``.
+        source: The cell's text. Only direct uses are found, such as ``print(id(x))``.
     """
     if f"{ADDRESS}(" not in source:
         return False

@@ -27,7 +27,7 @@ def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast
 
 
 def type_parameters(node: ast.AST) -> set[str]:
-    """Return the names in ``def f[T]``, ``class A[T]`` and ``type X[T]``."""
+    """Return the type parameters of a definition, such as ``T`` in ``def f[T]``."""
     return {each.name for each in getattr(node, "type_params", ())}
 
 
@@ -58,7 +58,7 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
             outer.update(node.names)
         elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             stack += node.decorator_list
-        elif isinstance(node, ast.comprehension):  # its targets are local to it, except those of :=
+        elif isinstance(node, ast.comprehension):  # only `:=` binds names outside a comprehension
             stack += [node.iter, *node.ifs]
         elif not isinstance(node, ast.Lambda):
             stack += children_of(node)
@@ -66,7 +66,7 @@ def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def bound_by(node: ast.AST) -> set[str]:
-    """Return the names that a node itself binds, without those inside it."""
+    """Return the names that a node itself binds, not those that its children bind."""
     if isinstance(node, ast.Name):
         return set() if isinstance(node.ctx, ast.Load) else {node.id}
     if isinstance(node, (*FUNCTIONS, ast.ClassDef)):

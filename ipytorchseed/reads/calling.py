@@ -1,4 +1,4 @@
-"""Evaluates calls: of functions of the cell, of ``exec`` and of magics."""
+"""Evaluates calls of functions, ``exec`` and magics."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _LOOKUP_METHODS = frozenset({"get", "pop", "setdefault"})
 _FILL_METHODS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 _QUERIES = frozenset({"eval", "query", "sql"})
 
-# Functions that show readings of clocks.
+# Functions that only show a reading of a clock.
 _SHOWS = frozenset(
     {"print", "display", "debug", "info", "warning", "error", "critical", "log", "exception"}
     | {"write", "set_description", "set_postfix", "set_postfix_str", "pprint", "warn"}
 )
 
-# Functions and methods whose results are readings of clocks again.
+# Functions and methods that convert a reading of a clock to another reading.
 _RESHAPES = frozenset(
     {"abs", "astype", "float", "format", "fromtimestamp", "int", "isoformat", "item", "max", "min"}
     | {"repr", "round", "str", "strftime", "timedelta", "timestamp", "total_seconds"}
@@ -61,7 +61,7 @@ def _call(scope: Scope, node: ast.Call) -> AbstractValue:
 
 
 def _method(scope: Scope, callee: ast.Attribute, node: ast.Call) -> AbstractValue | None:
-    """Evaluate calls of the shell and of methods that take names or fill containers."""
+    """Evaluate magics, and methods that look up names, run queries or fill containers."""
     magic = magic_of(node)
     if magic is not None:
         return _magic(scope, magic)
@@ -79,13 +79,16 @@ def _method(scope: Scope, callee: ast.Attribute, node: ast.Call) -> AbstractValu
     if callee.attr in _FILL_METHODS and node.args and isinstance(callee.value, ast.Name):
         func, *args = scope.visit_all([callee, *node.args])
         scope.fill(callee.value.id, args[-1])
-        kept = [AbstractValue(each.paths) for each in (func, *args)]  # without their readings
+        kept = [AbstractValue(each.paths) for each in (func, *args)]  # without readings
         return _record(scope, node, kept[0], kept[1:])
     return None
 
 
 def _callee(scope: Scope, node: ast.Call) -> AbstractValue:
-    """Evaluate the callee: ``numpy.datetime64("now")`` as ``numpy.datetime64.now``."""
+    """Evaluate the callee.
+
+    ``numpy.datetime64("now")`` becomes ``numpy.datetime64.now``; see ``entropy.SAYS_WHEN``.
+    """
     if isinstance(node.func, ast.Name):
         func = look_up_name(scope, node.func.id, ".__call__")
     else:
@@ -138,7 +141,7 @@ def _record(
 
 
 # --------------------------------------------------------------------------------------------------
-# Code in texts
+# Code in strings
 
 
 def _magic(scope: Scope, magic: Magic) -> AbstractValue:
@@ -165,7 +168,7 @@ def _magic(scope: Scope, magic: Magic) -> AbstractValue:
 
 
 def _run_text(scope: Scope, node: ast.Call) -> AbstractValue:
-    """Evaluate ``exec`` and ``eval`` of a literal string, or one that a name holds."""
+    """Evaluate ``exec`` and ``eval`` of a literal string or of a variable."""
     scope.visit(node.func)
     text = text_of(node.args[0]) if len(node.args) == 1 else None
     tree = parse_text(text.strip()) if text is not None else None

@@ -1,4 +1,4 @@
-"""Reads the code of a cell as IPython runs it, with the bodies of magics."""
+"""Computes the effects and the digest of a cell, including the bodies of magics."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from ipytorchseed.reads.scope import Parse, Reader, TooMuchError
 
 _MAX_CELLS = 512
 
-# Nodes, without constants. For longer cells, only the names are collected.
+# In cells with more nodes (not counting constants), only the names are collected.
 _MAX_NODES = 4_000
 
 
-# The options of ``%%deterministic`` that only check, without seeding first.
+# The options with which ``%%deterministic`` only checks the cell and does not seed.
 _CHECK = lazy_pattern(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\s)+")
 
 _CLOSE = object()
 
-# Nodes of expressions that run no code.
+# The nodes of constant expressions.
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.unaryop)
 
 
@@ -48,11 +48,11 @@ def effects_of_cell(source: str, transform: Callable[[str], str]) -> Effects:
 
     Args:
         source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does. It is only called if the text
-            is not valid Python, and it is not kept.
+        transform: Converts a cell's text to Python, as the shell does. It is only called if the
+            text is not valid Python. No reference to it is kept.
 
     Returns:
-        What the cell does with names; empty if it does not parse, since then it does not run.
+        The effects. They are empty if the text is invalid, because such a cell does not run.
     """
     return _read(source, transform).effects
 
@@ -62,13 +62,13 @@ def code_digest(source: str, transform: Callable[[str], str]) -> str:
 
     Args:
         source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does.
+        transform: See ``effects_of_cell``.
     """
     return _read(source, transform).digest
 
 
 def _read(source: str, transform: Callable[[str], str]) -> _Cell:
-    """Return the results for a cell's text, which is parsed only once."""
+    """Return the effects and the digest of a cell, from a cache if possible."""
     if is_too_long(source):
         return _Cell(Effects(complete=False), _hash((source,)))
     found = _cells.get(source)
@@ -116,17 +116,17 @@ def _effects(source: str, parse: Parse) -> Effects:
         effects = follow(tree, Reader(parse))
     except (RecursionError, TooMuchError):
         return _every_name(nodes)
-    # Also attributes in code that the cell defines, which other code may call.
+    # Include attributes in functions that the cell defines, because other code may call them.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
     effects.inert = all(map(_is_inert, tree.body))
     return effects
 
 
 def _is_inert(statement: ast.stmt) -> bool:
-    """Return whether a statement only binds constants, lists of them, or a function.
+    """Return whether a statement only assigns constants or defines a function.
 
-    Assigning the value of another name does not count: IPython can be configured to show assigned
-    values, which runs code of their class.
+    ``a = b`` is not inert: IPython can be configured to show assigned values, which runs code of
+    their class.
     """
     if isinstance(statement, ast.FunctionDef):
         run = *defaults_of(statement.args), *annotations_of(statement)
@@ -144,7 +144,7 @@ def _is_constant(value: ast.expr) -> bool:
 
 
 def _every_name(nodes: list[ast.AST]) -> Effects:
-    """Collect the names in code that is too deep or too long to evaluate."""
+    """Collect the names in code that is too long or too deeply nested to evaluate."""
     effects = Effects(complete=False)
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -156,7 +156,7 @@ def _every_name(nodes: list[ast.AST]) -> Effects:
 
 
 def _only_checks(node: ast.stmt) -> bool:
-    """Return whether a statement is the translation of ``%%deterministic --check``."""
+    """Return whether a statement is ``%%deterministic --check``, converted to Python."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         return False
     words = [arg.value for arg in node.value.args if isinstance(arg, ast.Constant)]
@@ -168,7 +168,7 @@ def _only_checks(node: ast.stmt) -> bool:
 
 
 def _words(node: ast.AST, parse: Parse) -> list[str]:
-    """Return a tree as words, the same in every version of Python."""
+    """Return words that represent a tree, the same in every version of Python."""
     words: list[str] = []
     stack: list[object] = [node]
     while stack:

@@ -1,6 +1,6 @@
 """Determines the effects of a compiled function from its source.
 
-If the source is gone, only names are collected: global names, and the attributes of their values.
+If the source is not available, only global names and names of attributes are collected.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
 
-# Bytes, which take about 25 ms. For longer code, only names are collected.
+# Bytes of code, which take about 25 ms. In longer code, only names are collected.
 _MAX_CODE = 50_000
 
 _HARMLESS = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}
@@ -33,9 +33,10 @@ def _effects_of_code(code: CodeType) -> Effects:
 
 
 def _effects_of_names(code: CodeType) -> Effects:
-    """Collect the names that code reads, including functions defined inside it.
+    """Collect the global names that code reads, including functions defined inside it.
 
-    The result is complete if all are builtins, as in functions that ``dataclass`` generates.
+    The result is complete only if all these names are builtins, as in functions that ``dataclass``
+    generates.
     """
     effects = Effects()
     stack = [code]

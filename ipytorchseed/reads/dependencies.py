@@ -1,4 +1,4 @@
-"""The values and the user's code that a cell reads."""
+"""The dependencies of a cell: the values and the user's code that it may read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from ipytorchseed.reads.patches import find_at
 
-# Matches names under which the shell keeps results or texts of earlier cells.
+# Matches names that the shell assigns to results and texts of earlier cells.
 is_result = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In").fullmatch
 
 
-# Characters of a cell; parsing them takes about 20 ms, or 100 ms for a list of digits.
+# Characters. Parsing a cell of this length takes about 20 ms, or 100 ms for a list of digits.
 _MAX_LENGTH = 32_000
 
 
@@ -24,32 +24,33 @@ def is_too_long(source: str) -> bool:
 
 
 class Dependencies(Struct):
-    """What a cell reads.
+    """The dependencies of a cell, and what it does, including functions it may call.
 
     Attributes:
-        names: Where to look up each value: a module's name, or "" for the namespace, and the name
-            in it.
-        replaced: Those of ``names`` with which the user replaced a package's original.
-        missing: Names that it may read but that do not exist: builtins and unset names.
-        writes: Names of the namespace that it, or a function it may call, sets.
-        sets: Attributes of modules, and of classes of packages, that it, or a function it may call,
-            sets; and where they are found, as for ``names``.
-        actions: What its code, and the user's code that it may call, does, in order: calls, by
-            their import names if known (``numpy.random.seed``, ``model.train``), attributes that it
-            sets (``cfg.lr=``), names that it deletes (``del df``), imports (``import torch``),
-            magics and shell commands as written.
-        nondeterministic_calls: Functions it may call whose result differs each time, by their
-            import names, and external programs that it runs, as in ``magics.Magic``.
-        timing: Those of them that are clocks, if it only prints or keeps their readings.
-        timed: Names of the namespace that will hold only readings of clocks, numbers and strings
-            computed from them, or addresses of objects. Also names that hold such values already,
-            if the cell only computes more such values from them.
-        packages: Packages whose functions, classes or objects it reaches.
-        variables: Environment variables that functions it may call may read.
-        files: Files that it runs, in the notebook or as separate programs.
+        names: The values that the cell may read. Each name is mapped to the place of the value: a
+            module's name ("" for the namespace), and the name in the module.
+        replaced: The ``names`` that are attributes of packages and that the user has replaced.
+        missing: Names that the cell may read and that are not in the namespace, such as builtins.
+        writes: Names in the namespace that the cell may set.
+        sets: Attributes of modules, and of classes of packages, that the cell may set. Each is
+            mapped to its place, as in ``names``.
+        actions: The actions of the cell, in order: calls, by import name if known
+            (``numpy.random.seed``, ``model.train``), attributes that are set (``cfg.lr=``), names
+            that are deleted (``del df``), imports (``import torch``), magics and shell commands.
+        nondeterministic_calls: Functions that the cell may call and whose results are different
+            every time, by import name, and programs that it runs, as in ``magics.Magic``.
+        timing: The ``nondeterministic_calls`` that are clocks, if the cell only prints or stores
+            their results.
+        timed: Names in the namespace whose values only contain readings of clocks, numbers and
+            strings computed from readings, or addresses of objects. This includes names of such
+            values that the cell only reads, if it only computes more such values from them.
+        packages: Packages whose functions, classes or objects the cell may use.
+        variables: Environment variables that the cell may read.
+        files: Files that the cell runs, in the notebook or as separate programs.
         texts: String constants that may be names of files or folders.
-        hashes: Whether its results may depend on hash order.
-        complete: False if there was too much to follow, or if it runs a string that is unknown.
+        hashes: Whether results may depend on the hash seed.
+        complete: False if there was too much code to follow, or if the cell runs a string whose
+            content is unknown.
     """
 
     names: dict[str, tuple[str, str]] = {}
@@ -70,7 +71,7 @@ class Dependencies(Struct):
 
 
 def look_up(place: tuple[str, str], namespace: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    """Return the value at a place that ``find_dependencies`` found.
+    """Return the value at a place; see ``Dependencies.names``.
 
     Raises:
         KeyError: The value no longer exists.

@@ -1,4 +1,4 @@
-"""Effects of code: the names that it reads, writes, calls and imports."""
+"""The effects of code: the names that it reads, writes, calls and imports."""
 
 from __future__ import annotations
 
@@ -6,35 +6,37 @@ from msgspec import Struct
 
 
 class Effects(Struct):
-    """What a piece of code does with names.
+    """The effects of a piece of code on names.
 
     Dotted names have the form of ``abstract.AbstractValue.paths``.
 
     Attributes:
-        reads: Names read before they are certain to be set, each with the names that are certain to
-            be set whenever it is read; for a function, these may include the name itself.
+        reads: Names that the code may read before it sets them. Each is mapped to the names that
+            are certainly set whenever it is read. For a function, these may include the name
+            itself.
         writes: Names that may be set or deleted.
-        paths: Dotted names read, such as ``np.random``; with ``=`` at the end, set.
-        held: Names that hold a ``text``, which it uses as a name, as code or as a query; and each
-            ``pattern`` of names that it looks up.
-        calls: Dotted names called, each with the smallest number of arguments, without None.
-        actions: What it does, in order, without duplicates: see ``Dependencies.actions``, but with
-            names as in ``paths``.
-        handed: Dotted names passed to calls as arguments.
-        attributes: Names of attributes that it reads, of any object.
-        stars: Modules from which it imports all names.
-        files: Files that it runs, in the notebook or as separate programs.
+        paths: Dotted names that are read, such as ``np.random``, or set, such as ``cfg.lr=``.
+        held: Pairs ``("text", name)`` for variables whose string is used as a name, as code or as
+            a query, and pairs ``("pattern", pattern)`` for names that the code builds and looks up.
+        calls: Dotted names that are called, each with the smallest number of arguments that are not
+            None.
+        actions: The actions of the code, in order and without duplicates. See
+            ``Dependencies.actions``, but names are as in ``paths``.
+        handed: Dotted names that are passed to calls as arguments.
+        attributes: Names of attributes that are read from any object.
+        stars: Modules from which all names are imported.
+        files: Files that are run, in the notebook or as separate programs.
         texts: String constants that may be names of files or folders.
-        programs: External programs that it runs, as in ``magics.Magic``, and nondeterministic
-            functions that its queries call in databases.
-        defined: The code of functions and classes that it defines, by name.
-        timed: Names that hold only readings of a clock and numbers, if all the calls and names that
-            they are computed from are clocks.
-        escaped: Calls, such as ``time.time()``, whose results are used in other ways.
-        sets: Dotted names whose items it puts into sets that may be iterated, "" if unknown.
-        complete: False if it runs a string that is unknown.
-        inert: Whether a cell only binds names to constants or functions: it can neither draw nor
-            open a file.
+        programs: External programs that are run, as in ``magics.Magic``, and nondeterministic SQL
+            functions in queries.
+        defined: The effects of functions and classes that the code defines, by name.
+        timed: Names whose values are only computed from calls, other names and constants. Each is
+            mapped to these calls and names. If they all are clocks, the value is a reading.
+        escaped: Calls, such as ``time.time()``, whose results are not only stored or printed.
+        sets: Dotted names whose items are put into sets that may be iterated, "" if unknown.
+        complete: False if the code runs a string whose content is unknown.
+        inert: Whether a cell only assigns constants or defines functions. Such a cell can neither
+            draw nor open a file.
     """
 
     reads: dict[str, frozenset[str]] = {}
@@ -57,7 +59,7 @@ class Effects(Struct):
     inert: bool = False
 
     def read(self, name: str, assigned: frozenset[str] | set[str] = frozenset()) -> None:
-        """Record that a name is read while the names ``assigned`` are set."""
+        """Record that a name is read at a place where the names ``assigned`` are set."""
         before = self.reads.get(name)
         if before is None:
             self.reads[name] = frozenset(assigned)
@@ -69,7 +71,7 @@ class Effects(Struct):
         self.calls[path] = min(given, self.calls.get(path, given))
 
     def add_plain(self, other: Effects) -> None:
-        """Add the effects that do not depend on the meaning of names."""
+        """Add the effects of ``other`` whose names need not be resolved."""
         for field in ("held", "attributes", "stars", "files", "texts", "programs"):
             getattr(self, field).update(getattr(other, field))
         self.complete &= other.complete

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-# Any call is nondeterministic.
+# A number of arguments that no call exceeds: any call is nondeterministic.
 ANY = 99
 
 
 def _calls(given: int, functions: Mapping[str, str]) -> dict[str, int]:
-    """Return the full names of functions, each with its largest number of arguments."""
+    """Return the full names of functions, each mapped to ``given``.
+
+    Args:
+        given: The maximum number of arguments of a nondeterministic call.
+        functions: The names of functions, separated by spaces, by module.
+    """
     return {f"{home}.{name}": given for home, names in functions.items() for name in names.split()}
 
 
-# Functions of databases that queries call, whatever a database calls them.
+# Names for all functions in SQL that return the time or random numbers.
 QUERY_CLOCK, QUERY_RANDOM = "SQL now()", "SQL random()"
 
-# Clocks: a call with at most this many arguments, None not counted, reads the clock.
+# Clocks. A call with at most this many arguments (not counting None) reads the clock.
 CLOCKS: dict[str, int] = {
     QUERY_CLOCK: ANY,
     **_calls(
@@ -39,7 +44,7 @@ CLOCKS: dict[str, int] = {
     "time.strftime": 1,
 }
 
-# Functions that use the system's entropy if called with at most this many arguments. 0 means
+# Functions that use the system's entropy if called with at most this many arguments. 0: if called
 # without a seed.
 ENTROPY: dict[str, int] = {
     QUERY_RANDOM: ANY,
@@ -68,10 +73,10 @@ ENTROPY: dict[str, int] = {
     ),
 }
 
-# Those that let numpy seed a generator. It calls ``secrets``, which can be observed.
+# Functions that let numpy seed a generator. numpy then calls ``secrets``, which can be observed.
 NUMPY_SEEDED = frozenset(name for name in ENTROPY if name.startswith("numpy.random."))
 
-# The order of a set of objects depends on their addresses.
+# The function that hashes objects by address, so that the order of a set depends on addresses.
 BY_PLACE = "object.__hash__"
 
 # Functions that return the state of the process or the machine.
@@ -97,12 +102,13 @@ _BY_SIZE = {
     " HalfTensor IntTensor LongTensor ShortTensor"
 }
 
-# Functions that return uninitialized memory. Most code sets all of it before it reads it.
+# Functions that return uninitialized memory. Most code writes to all of it before reading.
 MEMORY: dict[str, int] = _calls(
     ANY, {"numpy": "empty empty_like", "torch": "empty empty_like", "torch.Tensor": "new_empty"}
 ) | _calls(ANY, _BY_SIZE)
 
-# Those that copy an argument, but take several arguments as sizes.
+# Functions that copy a single argument, but interpret several arguments as a shape. Only the latter
+# return uninitialized memory.
 SIZED: frozenset[str] = frozenset(_calls(ANY, _BY_SIZE))
 
 # Functions that run another program, whose effects are not recorded.
@@ -120,19 +126,20 @@ NONDETERMINISTIC: dict[str, int] = CLOCKS | ENTROPY | STANDS | PERSONS | MEMORY 
 # The class whose methods all use the system's entropy.
 SYSTEM_RANDOM = "random.SystemRandom"
 
-# Functions that give names and paths, which affect few results.
+# Functions that return unique names and paths, which affect few results.
 NAMES: frozenset[str] = frozenset({
     "os.getpid", "tempfile.NamedTemporaryFile", "tempfile.TemporaryDirectory", "tempfile.mkdtemp",
     "tempfile.mkstemp", "uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7",
 })  # fmt: skip
 
-# Last parts of the names of functions whose results are only kept or shown by most code.
+# The last parts of the names of functions whose results most code only stores or shows.
 READING_TAILS = frozenset(name.rpartition(".")[2] for name in CLOCKS.keys() | NAMES)
-# Functions that read the clock if an argument is ``now`` or ``today``. It then counts as an
-# attribute: ``numpy.datetime64.now``.
+
+# Functions that read the clock if the first argument is ``now`` or ``today``. The call is recorded
+# as if the argument were an attribute: ``numpy.datetime64.now``.
 SAYS_WHEN = frozenset({"Timestamp", "datetime64", "to_datetime"})
 
-# The names under which functions and classes are defined, and those that users import.
+# The names that users import, by the names under which the functions or modules are defined.
 ALIASES: dict[str, str] = {
     **{
         f"{home}.{function}.{word}": f'{public}.{function}("{word}")'
@@ -161,7 +168,7 @@ TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in (*NONDETER
 # The builtin that returns the address of an object.
 ADDRESS = "id"
 
-# What an order may depend on, each as a clause.
+# Clauses that say what an order depends on.
 PLACES = {BY_PLACE: "objects of a set are in memory", ADDRESS: "objects are in memory"}
 
 # The builtin whose result depends on the hash seed of the process.
@@ -169,7 +176,7 @@ BY_HASH = "hash"
 
 
 def reads_clock(asked: Iterable[str]) -> bool:
-    """Return whether a clock is among nondeterministic calls."""
+    """Return whether any of these nondeterministic calls reads a clock."""
     return not CLOCKS.keys().isdisjoint(asked)
 
 
@@ -179,7 +186,7 @@ def is_program(name: str) -> bool:
 
 
 def programs_of(asked: Iterable[str]) -> tuple[str, ...]:
-    """Return the other programs among nondeterministic calls."""
+    """Return the external programs among nondeterministic calls."""
     return tuple(filter(is_program, asked))
 
 

@@ -1,4 +1,4 @@
-"""Evaluates the syntax tree of a cell or function to its effects."""
+"""Computes the effects of a cell or function from its syntax tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.functions import function_effects, lambda_effects
 from ipytorchseed.reads.scope import Reader, Scope
 
-__all__ = ["calling", "follow", "follow_functions", "statements"]  # two register evaluators
+__all__ = ["calling", "follow", "follow_functions", "statements"]  # modules register evaluators
 
 
 def follow_functions(nodes: Iterable[ast.AST], free: Iterable[str], reader: Reader) -> Effects:
@@ -18,7 +18,7 @@ def follow_functions(nodes: Iterable[ast.AST], free: Iterable[str], reader: Read
 
     Args:
         nodes: The functions, lambdas or generator expressions.
-        free: Their free variables.
+        free: The free variables of the functions.
         reader: Parses strings inside the code.
     """
     around = Scope({*free}, reader)
@@ -27,7 +27,7 @@ def follow_functions(nodes: Iterable[ast.AST], free: Iterable[str], reader: Read
             around.run_all([lambda_effects(around, node)])
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             around.run_all([function_effects(around, node)])
-        elif isinstance(node, ast.GeneratorExp):  # it has already received its first iterator
+        elif isinstance(node, ast.GeneratorExp):  # its first iterator is evaluated by the caller
             first, *others = node.generators
             nothing = ast.Tuple([], ast.Load())
             given = ast.comprehension(first.target, nothing, first.ifs, first.is_async)
@@ -39,7 +39,7 @@ def follow(tree: ast.Module, reader: Reader) -> Effects:
     """Return the effects of a cell.
 
     Args:
-        tree: The cell, parsed.
+        tree: The syntax tree of the cell.
         reader: Parses strings inside the code.
     """
     scope = Scope(set(), reader)

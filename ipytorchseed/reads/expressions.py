@@ -38,9 +38,9 @@ def look_up_name(scope: Scope, name: str, method: str = "") -> AbstractValue:
     """Record that a name is read, and return its abstract value.
 
     Args:
-        scope: The scope.
+        scope: The current scope.
         name: The name.
-        method: The method through which alone it is used, if known.
+        method: The only method that is called on the value, with a leading dot; "" if unknown.
     """
     value = scope.load(name)
     end = ".__len__" if scope.orderless else method  # any method that ignores the order
@@ -89,13 +89,13 @@ def is_namespace(node: ast.expr) -> bool:
 
 
 def text_of(node: ast.AST) -> str | None:
-    """Return the string of a constant, or None for another node."""
+    """Return the string of a string constant, or None for another node."""
     value = node.value if isinstance(node, ast.Constant) else None
     return value if type(value) is str else None
 
 
 def look_up_text(scope: Scope, namespace: ast.expr, key: ast.expr) -> AbstractValue:
-    """Look up the name in ``globals()["name"]``, or all that ``f"name_{x}"`` may be."""
+    """Look up ``name`` in ``globals()["name"]``, or a pattern for ``f"name_{x}"``."""
     text = text_of(key)
     if text is not None:
         return look_up_name(scope, text)
@@ -119,7 +119,7 @@ def _pattern_of(node: ast.expr) -> str:
 
 
 def hold(scope: Scope, value: AbstractValue) -> None:
-    """Record that a string, which a name may hold, is used as a name or code."""
+    """Record that a string, maybe a variable's value, is used as a name or as code."""
     names = [path for path in value.paths if path.isidentifier()]
     scope.effects.held |= {("text", name) for name in names}
     scope.effects.complete &= bool(names)
@@ -149,7 +149,7 @@ def operate(
     if not (left.readings or right.readings):
         return contents(left, right)
     made = contents(_as_reading(left), _as_reading(right))
-    # A string may also hold other things.
+    # With `%`, a string that contains readings may also contain other values.
     kept = isinstance(operator, _ARITHMETIC) and (made.pure or isinstance(operator, ast.Mod))
     if not kept:
         scope.escape(made)
@@ -157,7 +157,7 @@ def operate(
 
 
 def _as_reading(side: AbstractValue) -> AbstractValue:
-    """Treat a name of the namespace as a reading; this is checked later."""
+    """Treat a name in the namespace as a reading, which is checked later."""
     name = side.paths[0] if len(side.paths) == 1 else ""
     if side.readings or not name.isidentifier():
         return side

@@ -1,8 +1,8 @@
-"""Finds what a cell reads: the values and the user's code that its names lead to.
+"""Finds the dependencies of a cell: values and user code that it may reach.
 
-From each name, functions and classes of the notebook and of local modules are followed through
-their global names, closures, defaults and decorators. Code of installed packages is not. Code leads
-to names (here), names to values (``names``), and values to code again (``values``).
+Functions and classes of the notebook and of local modules are followed through their global names,
+closures, defaults and decorators. Code of installed packages is not followed. This module follows
+code to names, ``names`` follows names to values, and ``values`` follows values to code.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ipytorchseed.reads.values import OutOfTimeError
 
 _ENVIRONMENT = frozenset({"environ", "environb", "getenv"})
 
-# Attributes through which code reads the environment, and names of environment variables.
+# Matches names of environment variables.
 _VARIABLE = lazy_pattern(r"[A-Z][A-Z0-9_]{1,80}")
 
 _WORD = lazy_pattern(r"[^\W\d]\w*")
 
-# Formulas of models, ``y ~ x + log(k)``, which may name variables.
+# Matches formulas such as ``y ~ x + log(k)``, which may contain names of variables.
 _FORMULA = lazy_pattern(r"[\w\s.()]+~\s*[\w(-]")
 
 
@@ -49,29 +49,29 @@ def find_dependencies(  # noqa: PLR0913 -- the last by name
     patched: Mapping[str, Place] | None = None,
     seconds: float = 0.05,
 ) -> Dependencies:
-    """Find what a cell reads, directly and through what it calls.
+    """Find the dependencies of a cell, including those of functions that it may call.
 
     Args:
-        effects: What the cell does with names.
+        effects: The effects of the cell.
         namespace: The user's namespace, before the cell runs.
-        hidden: Names that belong to the shell, which are no inputs.
-        timed: Names that hold readings of clocks, from ``Dependencies.timed`` of earlier cells.
+        hidden: Names in the namespace that belong to the shell, and are not inputs.
+        timed: Names of readings of clocks, from ``Dependencies.timed`` of earlier cells.
         patched: Attributes of packages that earlier cells set, from their ``Dependencies.sets``.
-        seconds: The limit for this thread's CPU time. The result is incomplete if it is reached.
+        seconds: The limit for this thread's CPU time. If it is reached, the result is incomplete.
     """
-    if effects.inert and not effects.reads:  # it depends only on its text
+    if effects.inert and not effects.reads:  # the cell depends only on its text
         return Dependencies(writes={*effects.writes})
     follower = _CodeFollower(namespace, frozenset(hidden), time.thread_time() + seconds)
     return follower.follow_cell(effects, frozenset(timed), patched or {})
 
 
 class _CodeFollower(NameFollower):
-    """Follows code and collects what a cell reads.
+    """Follows code, and collects the dependencies of a cell.
 
     Args:
         namespace: The user's namespace.
-        hidden: Names in it that belong to the shell, which are no inputs.
-        deadline: When to stop, by ``time.thread_time``.
+        hidden: Names in the namespace that belong to the shell, and are not inputs.
+        deadline: The ``time.thread_time`` at which to stop.
     """
 
     def __init__(
@@ -85,19 +85,19 @@ class _CodeFollower(NameFollower):
     def follow_cell(
         self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
     ) -> Dependencies:
-        """Follow a cell, then all that it leads to, as ``find_dependencies`` does."""
+        """Return the dependencies of a cell; see ``find_dependencies``."""
         namespace = self._notebook.names
         self._defined = effects.defined
-        # Names in the text itself are always recorded, even if time runs out.
+        # Record the names in the cell's own text first, so that they are recorded in any case.
         for name in effects.reads:
             if name in namespace and not effects.stars:
                 self.record_name(name, namespace[name], self._notebook)
-        if not patched:  # those may be called at any time
+        if not patched:  # patched functions may be called before the cell sets names
             self._called = replace(self._notebook, assigned=self._assigned_first(effects.reads))
         try:
             self._follow(effects, self._notebook)
             self.drain()
-            if not self._found.complete and self.in_time:  # its strings may be run
+            if not self._found.complete and self.in_time:  # any string may be run as code
                 self._read_all(_WORD.findall(" ".join(effects.texts)), self._notebook)
             self._record_patches(patched)
             self.drain()
@@ -107,13 +107,13 @@ class _CodeFollower(NameFollower):
         return self._conclude(effects, timed)
 
     def _assigned_first(self, reads: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        """Return the names that a cell sets before it reads what may run the user's code."""
+        """Return the names that a cell sets before any of the user's functions can run."""
         names = self._notebook.names
         sets = [reads[name] for name in reads if name in names and self.may_run(names[name])]
         return frozenset.intersection(*sets) if sets else frozenset()
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
-        """Add what can only be determined after everything was followed."""
+        """Add the results that depend on everything that was followed."""
         found, nondeterminism = self._found, self._nondeterminism
         found.complete &= self.complete
         names = self._notebook.names
@@ -130,7 +130,7 @@ class _CodeFollower(NameFollower):
         return found
 
     def _record_patches(self, patched: Mapping[str, Place]) -> None:
-        """Record what the user replaced in the packages that the cell reaches."""
+        """Record the attributes that the user replaced in packages that the cell reaches."""
         reached = {*self._found.packages, *self.packages, "builtins"}
         for name, place in patched.items():
             if place[0].partition(".")[0] in reached and is_replaced(place):
@@ -141,17 +141,17 @@ class _CodeFollower(NameFollower):
     # -- code ------------------------------------------------------------------------------------
 
     def _follow(self, effects: Effects, home: Home, code: CodeType | None = None) -> None:
-        """Follow code.
+        """Follow the names in code.
 
         Args:
-            effects: What it does with names.
-            home: Its global namespace.
-            code: The code object, for a function.
+            effects: The effects of the code.
+            home: The global namespace of the code.
+            code: The code object, if the code is a function.
         """
         self._attributes |= effects.attributes
         self._record_effects(effects, home)
         self._record_actions(effects, home, code)
-        own = code is not None and code.co_name == "__hash__"  # sets and dictionaries call it
+        own = code is not None and code.co_name == "__hash__"
         self._nondeterminism.look_up(effects, home, self.tick, hashing=own)
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         for name in effects.reads:
@@ -174,7 +174,7 @@ class _CodeFollower(NameFollower):
                 self._found.complete = False
 
     def _record_effects(self, effects: Effects, home: Home) -> None:
-        """Record effects that do not lead to other values."""
+        """Record the effects that need not be followed."""
         found = self._found
         found.packages |= imports_of(effects.actions)
         found.files |= effects.files
@@ -186,7 +186,7 @@ class _CodeFollower(NameFollower):
             found.sets |= {home.shown(name): (home.module, name) for name in effects.writes}
 
     def _record_actions(self, effects: Effects, home: Home, code: CodeType | None) -> None:
-        """Insert the actions of code after the call that led to it."""
+        """Insert the actions of code after the action that calls it."""
         ours, place = self._found.actions, len(self._found.actions)
         if code is not None:
             caller = code.co_qualname.removesuffix(".__init__").rpartition(".")[2]
@@ -198,7 +198,7 @@ class _CodeFollower(NameFollower):
 
     @staticmethod
     def _name_action(action: str, home: Home) -> str:
-        """Return an action with import names for what it calls."""
+        """Return an action with the import name of the function that it calls."""
         if not is_name(action) or action[:1] in (":", "."):
             return action.lstrip(":")
         root, dot, rest = action.partition(".")
@@ -216,7 +216,7 @@ class _CodeFollower(NameFollower):
             self._follow(effects_of_code(code), home, code)
 
     def _read_all(self, names: Iterable[str], home: Home) -> None:
-        """Follow those of several names that exist."""
+        """Follow names, skipping those that do not exist."""
         for name in names:
             self.tick()
             if name in home.names:

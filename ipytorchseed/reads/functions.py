@@ -1,7 +1,7 @@
 """Evaluates functions, classes and comprehensions.
 
-A function's reads count where the function is called or passed on; those of a class's methods,
-where the class is.
+The names that a function reads are recorded where the function is called or passed on. The names
+that methods read are recorded where their class is called or passed on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ipytorchseed.reads.scope import Scope, evaluates
 def _functiondef(scope: Scope, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     scope.use(*node.decorator_list, *defaults_of(node.args))
     effects = function_effects(scope, node)
-    for name in effects.reads.keys() & scope.assigned_inside():  # set whenever it exists
+    for name in effects.reads.keys() & scope.assigned_inside():  # set before the function
         effects.reads[name] |= {name}
     if node.decorator_list:  # a decorator may call it
         scope.run_all([effects])

@@ -1,4 +1,4 @@
-"""Determines whether set order depends on the hash seed or on addresses."""
+"""Determines whether the order of a set depends on the hash seed or on addresses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ipytorchseed.introspection.anatomy import module_of_class, mro, name_of_cla
 from ipytorchseed.introspection.values import identities
 from ipytorchseed.reads.entropy import BY_HASH, BY_PLACE
 
-# How many items of a container are inspected.
+# The maximum number of items of a container that are inspected.
 _MAX_ITEMS = 64
 
 _SETS = identities({set, frozenset})
@@ -20,16 +20,16 @@ _BUILTIN = identities({list, tuple, set, frozenset, dict})
 
 
 def order_basis(value: object) -> str:
-    """Return what decides the order of a set, as ``hash_basis`` does, or ""."""
+    """Return the ``hash_basis`` of a set, or "" for other values."""
     return hash_basis(value) if id(type(value)) in _SETS else ""
 
 
 def hash_basis(value: object) -> str:
-    """Return what decides the hashes of a container's items.
+    """Return whether the hashes of a container's items depend on seed or addresses.
 
     Returns:
-        ``BY_HASH`` if any depends on the hash seed, else ``BY_PLACE`` if any depends on the item's
-        address, and "" if all are the same in every process.
+        ``BY_HASH`` if any hash depends on the hash seed or is unknown, else ``BY_PLACE`` if any
+        depends on an address, else "".
     """
     kind = type(value)
     if id(kind) in _BUILTIN:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.patterns import lazy_pattern
 
-# Names that are reserved for the interpreter.
+# Matches names that are reserved for the interpreter.
 DUNDER = lazy_pattern(r"__\w+__")
 
 
@@ -19,12 +19,12 @@ class Home(Struct, frozen=True):
     """A global namespace.
 
     Attributes:
-        names: The dictionary.
+        names: The dictionary of the namespace.
         module: The module's name; "" for the notebook.
-        found_again: Whether the dictionary can be looked up again later: it is the notebook's or
-            that of a loaded module.
-        package: The package for its relative imports.
-        assigned: The notebook's names that the cell sets before it runs any code that could read
+        found_again: Whether the namespace can be looked up later, because it belongs to the
+            notebook or to a loaded module.
+        package: The package to which relative imports refer.
+        assigned: Names in the notebook that the cell sets before it runs any code that could read
             them.
     """
 
@@ -35,16 +35,16 @@ class Home(Struct, frozen=True):
     assigned: frozenset[str] = frozenset()
 
     def shown(self, name: str) -> str:
-        """Return the full name of a value in this namespace."""
+        """Return a name with the module's name in front, except in the notebook."""
         return f"{self.module}.{name}" if self.module else name
 
     def holds(self, path: str) -> bool:
-        """Return whether a dotted name begins with a name that the cell has not yet set."""
+        """Return whether a dotted name refers to a value from before the cell."""
         return path.partition(".")[0].removesuffix("()") not in self.assigned
 
 
 def home_of(names: Mapping[str, Any]) -> Home:
-    """Return the namespace that a dictionary of global names belongs to."""
+    """Return the namespace of a dictionary of global names."""
     name = introspection.text(names.get("__name__"))
     module = sys.modules.get(name)
     loaded = module is not None and introspection.module_names(module) is names

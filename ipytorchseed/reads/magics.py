@@ -26,7 +26,7 @@ _NAMED_OPTION = lazy_pattern(r"\s*-[fmTDs]\s+\S+\s*")
 _BETWEEN_WORDS = lazy_pattern(r"[\s;|&<>()'\"=]+")
 _EXPANDED = lazy_pattern(r"\{([^{}]+)\}|\$([a-zA-Z_]\w*)")
 
-# A magic or shell command; used only where the text is not Python.
+# Finds magics and shell commands in text that is not valid Python.
 _MAGIC = lazy_pattern(
     r"^([ \t]*)(?:[%!?].*|[\w.,][\w., \t]*=[ \t]*[%!]\w.*|[\w.]+\?\??[ \t]*)$", re.MULTILINE
 )
@@ -35,7 +35,7 @@ _HEAD = lazy_pattern(r"%%(\w+)")
 
 
 def parse_beside_magics(source: str) -> ast.Module:
-    """Parse a cell's text without its magics; line numbers stay as they are."""
+    """Parse a cell's text without its magics, keeping line numbers."""
     tree = parse_text(source)
     if tree is None:
         head = _HEAD.match(source.lstrip())
@@ -47,19 +47,19 @@ def parse_beside_magics(source: str) -> ast.Module:
 
 
 class Magic(Struct):
-    """The effects of a magic's call.
+    """The effects of calling a magic or a shell command.
 
     Attributes:
-        body: The code that it runs, or "".
-        cell: Whether that is a cell, which may contain magics.
-        forgets: Whether the names that it sets are lost.
-        expressions: Python in the braces of its line.
-        writes: Names that it sets.
-        files: Files that it runs, in the notebook or as separate programs.
-        program: A separate program that it runs, as users write it: ``!wget``; or "".
-        words: The words that it passes to a program: some may be names of files.
-        text: Its line, as users write it: ``%seed 42``, ``!ls``; ``= !ls`` where the
-            output is kept.
+        body: The Python code that is run, or "".
+        cell: Whether ``body`` is the body of a cell magic, which may contain magics.
+        forgets: Whether names that ``body`` sets are not set in the namespace.
+        expressions: Python expressions in the line, in braces or after ``$``.
+        writes: Names that the magic itself sets.
+        files: Files that are run, in the notebook or as separate programs.
+        program: A separate program that is run, as users write it, such as ``!wget``; or "".
+        words: Words that are passed to a program. Some may be names of files.
+        text: The line as users write it: ``%seed 42``, ``!ls``, or ``= !ls`` if the output is
+            assigned to a name.
     """
 
     body: str = ""
@@ -74,7 +74,7 @@ class Magic(Struct):
 
 
 def magic_of(node: ast.Call) -> Magic | None:
-    """Return the effects of a call of the shell, or None for another call."""
+    """Return the effects of a call of ``get_ipython()``'s methods; None for others."""
     func = node.func
     if not (
         isinstance(func, ast.Attribute)
@@ -128,7 +128,7 @@ def _cell_magic(name: str, line: str, body: str) -> Magic:
 
 
 def _run_program(made: Magic, program: str, text: str) -> Magic:
-    """Record a program and its input."""
+    """Record that a magic runs a program with a command line or script ``text``."""
     made.program, made.files = program, scripts_of(text.split())
     made.words = _BETWEEN_WORDS.split(text)
     return made

@@ -1,6 +1,6 @@
-"""Follows names to their values: in the notebook, in modules, along dotted paths.
+"""Follows names to their values, in the notebook and in modules.
 
-Nothing is called: attributes are only read from dictionaries and slots.
+No user code runs: attributes are only read from dictionaries and slots.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ipytorchseed.reads.patches import place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
 
-# Names that the shell or the interpreter puts into the namespace.
+# Matches names that the shell or the interpreter adds to the namespace.
 _SPECIAL = lazy_pattern(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
 
 
 class NameFollower(ValueFollower):
-    """Follows names, and records those whose values are inputs of the cell.
+    """Follows names, and records the names whose values are inputs of the cell.
 
     Args:
         namespace: The user's namespace.
-        hidden: Names in it that belong to the shell, which are no inputs.
-        deadline: When to stop, by ``time.thread_time``.
+        hidden: Names in the namespace that belong to the shell, and are not inputs.
+        deadline: The ``time.thread_time`` at which to stop.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class NameFollower(ValueFollower):
 
         Args:
             name: The name.
-            home: Its namespace.
+            home: The namespace of the code.
             stars: Modules from which the code imports all names.
         """
         for module in stars:
@@ -68,7 +68,7 @@ class NameFollower(ValueFollower):
             self.push([value])
 
     def record_name(self, name: str, value: Any, home: Home) -> bool:  # noqa: ANN401
-        """Record a name, and return whether its value is an input that must be followed."""
+        """Record a name if it is an input; return whether to follow its value."""
         self.record_package(value)
         followed = self.is_input(value)
         alias = not home.module and introspection.qualified_name(value).rpartition(".")[2] != name
@@ -81,10 +81,10 @@ class NameFollower(ValueFollower):
             return False
         if home.found_again:
             self._found.names.setdefault(home.shown(name), (home.module, name))
-        return followed  # a package's object is constant, but an alias for it may change
+        return followed  # an alias of a package's function is recorded, but not followed
 
     def meet_class(self, made: type) -> None:
-        """Record a user class under its name, if that leads to it."""
+        """Record a user class, if it can be found under its own name."""
         name, module = name_of_class(made), sys.modules.get(module_of_class(made))
         for names in (self._called.names, introspection.module_names(module)):
             if names.get(name) is made:
@@ -94,7 +94,7 @@ class NameFollower(ValueFollower):
     # -- attributes of modules -----------------------------------------------------------------
 
     def read_path(self, path: str, home: Home) -> None:
-        """Follow a dotted name through modules to the attribute that is read or set."""
+        """Follow a dotted name through modules, and record the attribute read or set."""
         imported = path[:1] == ":"
         if imported:
             value, rest = find_imported(path[1:], home.package)
@@ -114,7 +114,7 @@ class NameFollower(ValueFollower):
             if name not in names:
                 return
             self._attribute(value, name)
-            if step != name:  # the result of a call is not known
+            if step != name:  # the result of a call is unknown
                 return
             value = names[name]
         is_owner = introspection.is_module(value) or introspection.is_class(value)
@@ -124,7 +124,7 @@ class NameFollower(ValueFollower):
     def _attribute(self, module: Any, name: str) -> None:  # noqa: ANN401
         """Record an attribute of a module if the user may have set it.
 
-        In packages, these are the user's functions and classes, and all numbers and strings.
+        In packages, only user functions, user classes, numbers and strings are recorded.
         """
         full = introspection.module_of(module)
         if full == "__main__":
@@ -141,7 +141,7 @@ class NameFollower(ValueFollower):
             self._name(name, value, home)
 
     def _set_attribute(self, owner: Any, name: str) -> None:  # noqa: ANN401
-        """Record that an attribute of a module or of a package's class is set."""
+        """Record that the cell may set an attribute of a module or of a package's class."""
         full = introspection.module_of(owner)
         local = is_local_module(full)
         place = (full, name) if local and full != "__main__" else place_in(owner, name)
@@ -149,7 +149,7 @@ class NameFollower(ValueFollower):
             self._found.sets[".".join(place)] = place
 
     def _whole_module(self, module: Any) -> None:  # noqa: ANN401
-        """Record all attributes of a user's module that is passed on as a whole."""
+        """Record all attributes of a user's module that the code uses as an object."""
         if is_local_module(introspection.module_of(module)):
             for name in list(introspection.module_names(module)):
                 self.tick()

@@ -1,4 +1,4 @@
-"""Finds dependencies on clocks, entropy, other programs, hash order and addresses."""
+"""Finds dependencies on clocks, entropy, programs, the hash seed and addresses."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _ORDERLESS = frozenset(
 
 
 class Nondeterminism:
-    """Collects calls and set orders that may differ each time.
+    """Collects nondeterministic calls, and sets whose order is not deterministic.
 
     Attributes:
-        calls: As ``Dependencies.nondeterministic_calls``.
-        hashes: As ``Dependencies.hashes``.
+        calls: See ``Dependencies.nondeterministic_calls``.
+        hashes: See ``Dependencies.hashes``.
     """
 
     def __init__(self) -> None:
@@ -45,14 +45,14 @@ class Nondeterminism:
     def look_up(
         self, effects: Effects, home: Home, tick: Callable[[], None], *, hashing: bool = False
     ) -> None:
-        """Record the nondeterministic calls and set orders in some code.
+        """Record nondeterministic calls and sets in some code.
 
         Args:
-            effects: What the code does with names.
-            home: Its global namespace.
-            tick: Raises an error if time is up.
-            hashing: Whether the code is a ``__hash__`` method. Hashes affect no result unless a set
-                of such objects is iterated, or ``hash`` is called elsewhere.
+            effects: The effects of the code.
+            home: The global namespace of the code.
+            tick: Raises an error if the time is up.
+            hashing: Whether the code is a ``__hash__`` method. Its calls of ``hash`` are ignored,
+                because they only matter if other code iterates a set or calls ``hash``.
         """
         self.calls |= effects.programs
         names, package = home.names, home.package
@@ -79,17 +79,17 @@ class Nondeterminism:
             self._record_basis(hash_basis(names[path]) if known else BY_HASH)
 
     def _record_basis(self, on: str) -> None:
-        """Record what decides the order of a set."""
+        """Record the ``hash_basis`` of a set whose order may be used."""
         self.hashes |= on == BY_HASH
         if on == BY_PLACE:
             self.calls.add(on)
 
     def record_held(self, values: Iterable[object], attributes: Collection[str]) -> None:
-        """Record queries that names hold and sets that objects hold, at the end.
+        """Record nondeterministic queries in strings, and sets in attributes of objects.
 
         Args:
             values: The values that the code reads.
-            attributes: Names of attributes that it reads.
+            attributes: Names of attributes that the code reads.
         """
         for value in values:
             if type(value) is str:
@@ -102,15 +102,17 @@ class Nondeterminism:
     def readings(
         self, effects: Effects, names: Mapping[str, Any], before: frozenset[str]
     ) -> tuple[set[str], set[str]]:
-        """Return which calls and names only measure time, after everything was recorded.
+        """Return the calls that only measure time, and the names of their results.
+
+        Call this after everything else was recorded.
 
         Args:
-            effects: What the cell does with names.
+            effects: The effects of the cell.
             names: The namespace.
-            before: Names in it that hold readings of clocks.
+            before: Names in the namespace whose values were readings before the cell.
 
         Returns:
-            As ``Dependencies.timing`` and ``Dependencies.timed``.
+            ``Dependencies.timing`` and ``Dependencies.timed``.
         """
         escaped, timed = {*effects.escaped}, set[str]()
         for made_of in effects.timed.values():

@@ -1,4 +1,4 @@
-"""Lines that only ask or command us: what they display is no result of a cell."""
+"""Recognizes lines with our own magics. Their output is not a result of the cell."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from ipytorchseed.patterns import lazy_pattern
 # The key in an output's metadata that marks it as ours, not the cell's.
 MARK = "ipytorchseed"
 
-# The beginnings of comments and of our magics.
+# Matches the beginnings of comments and of lines with our magics.
 _COMMANDS = lazy_pattern(r"%(?:why|rng|seed|deterministic|replay|check)(?![\w%])|#")
 
-# Our line magics that change nothing, without the percent sign.
+# Matches line magics of ours that change nothing, without the percent sign.
 _LOOKS = lazy_pattern(r"(?:why|rng|replay|check)(?!\w)|seed\s+log(?!\w)")
 
 
 def is_inspection(source: str) -> bool:
-    """Return whether a cell only runs our magics, such as ``%why`` and ``%seed``."""
+    """Return whether a cell contains only our magics, such as ``%why``, and comments."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     return all(map(_COMMANDS.match, lines))
 
@@ -26,7 +26,7 @@ def is_inspection_magic(name: str, line: str) -> bool:
     Its output is not a result of the cell.
 
     Args:
-        name: The magic, without the percent sign.
-        line: What follows its name.
+        name: The name of the magic, without the percent sign.
+        line: The rest of the line.
     """
     return _LOOKS.match(f"{name} {line.lstrip()}") is not None

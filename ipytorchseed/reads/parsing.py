@@ -1,4 +1,4 @@
-"""Parses and compiles text without warnings: they are shown when the code runs."""
+"""Parses text without showing warnings, which Python shows when the code runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ _MAY_WARN = lazy_pattern(r"\\|[0-9](?:and|else|for|if|in|is|not|or)\b")
 
 
 def parse_text(text: str) -> ast.Module | None:
-    """Return parsed Python, or None for other text.
-
-    Args:
-        text: The text.
-    """
+    """Parse Python code; return None if it is invalid."""
     try:
         if not _MAY_WARN.search(text):
             return ast.parse(text, NAME)
@@ -29,12 +25,12 @@ def parse_text(text: str) -> ast.Module | None:
 
 
 def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | None:
-    """Return a parsed cell, or None if it is not valid Python.
+    """Parse a cell; return None if it is invalid.
 
     Args:
         source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does. It is only called if the text
-            is not valid Python, and it is not kept.
+        transform: Converts a cell's text to Python, as the shell does. It is only called if the
+            text is not valid Python. No reference to it is kept.
     """
     tree = parse_text(source)
     if tree is not None:
@@ -49,8 +45,8 @@ def parse_cell(source: str, transform: Callable[[str], str]) -> ast.Module | Non
 def nodes_in(node: ast.AST) -> list[ast.AST]:
     """Return a node and all nodes in it, in the order of ``ast.walk``, but faster.
 
-    The contexts of names are left out: each name has its own as a field. The result is cached on
-    the statement, since several passes need it.
+    Contexts such as ``ast.Load`` are left out. For statements, the result is cached as an
+    attribute, because several passes need it.
     """
     kept: list[ast.AST] | None = getattr(node, _KEPT, None)
     if kept is not None:
@@ -60,7 +56,7 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
         if INNER[type(each)]:
             found += children_of(each)
     if isinstance(node, ast.stmt):
-        setattr(node, _KEPT, found)  # without the node itself, to avoid a reference cycle
+        setattr(node, _KEPT, found)  # without `node`, to avoid a reference cycle
     return [node, *found]
 
 
@@ -68,9 +64,6 @@ def children_of(node: ast.AST) -> list[ast.AST]:
     """Return the direct children of a node, without contexts.
 
     This is faster than ``ast.iter_child_nodes``.
-
-    Args:
-        node: The node.
     """
     found: list[ast.AST] = []
     fields = node.__dict__
@@ -85,7 +78,7 @@ def children_of(node: ast.AST) -> list[ast.AST]:
 
 _NO_NODES = {"arg", "attr", "ctx", "id", "kind", "module", "type_comment", "type_ignores"}
 
-# The fields that may contain nodes, by kind of node.
+# The names of the fields that may contain nodes, by node class.
 INNER = {
     kind: tuple(field for field in kind._fields if field not in _NO_NODES)
     for kind in vars(ast).values()
@@ -108,7 +101,7 @@ def dotted_name(node: ast.AST) -> str:
 
 
 def base_of(node: ast.AST) -> set[str]:
-    """Return the name at which an expression begins, as ``{"a"}`` for ``a.b[c].d()``."""
+    """Return the first name of an expression: ``{"a"}`` for ``a.b[c].d()``."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call, ast.Starred)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return {node.id} if isinstance(node, ast.Name) else set()

@@ -1,4 +1,8 @@
-"""Finds places in packages, and whether the user replaced what is there."""
+"""Finds attributes of packages, and checks whether the user has replaced them.
+
+The *place* of an attribute is a module's name and a name in that module: ``relu``, or
+``Linear.forward`` for an attribute of a class.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,16 @@ from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, own
 from ipytorchseed.introspection.ownership import is_local_module
 
-# A module's name, and a name in it: ``relu``, or ``Linear.forward`` for an attribute of a class.
 Place = tuple[str, str]
 
 
 def place_in(owner: Any, name: str) -> Place | None:  # noqa: ANN401
-    """Return the place of an attribute of a package's module or class, or None."""
+    """Return the place of an attribute; None if the owner is not from a package.
+
+    Args:
+        owner: The module or class with the attribute.
+        name: The name of the attribute.
+    """
     if introspection.is_module(owner):
         module = introspection.module_of(owner)
         return (module, name) if module in sys.modules and not is_local_module(module) else None
@@ -22,7 +30,7 @@ def place_in(owner: Any, name: str) -> Place | None:  # noqa: ANN401
         return None
     made = introspection.qualified_name(owner)
     parts = module_of_class(owner).split(".")
-    for last in range(1, len(parts) + 1):  # by its import name: torch.nn.Linear
+    for last in range(1, len(parts) + 1):  # the shortest import name: torch.nn.Linear
         module = ".".join(parts[:last])
         if introspection.imported(module, made) is owner:
             return module, f"{made}.{name}"
@@ -33,7 +41,7 @@ def find_at(place: Place) -> Any:  # noqa: ANN401
     """Return the value at a place.
 
     Raises:
-        KeyError: There is none.
+        KeyError: The module, class or attribute does not exist.
     """
     module, name = place
     made, _, attribute = name.partition(".")
@@ -44,7 +52,7 @@ def find_at(place: Place) -> Any:  # noqa: ANN401
 
 
 def place_of(name: str) -> Place | None:
-    """Return the place with a dotted name in an imported module, or None."""
+    """Return the place of a dotted name, or None if no module of it is imported."""
     parts = name.split(".")
     for last in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:last])
@@ -54,7 +62,7 @@ def place_of(name: str) -> Place | None:
 
 
 def put_at(place: Place, value: Any) -> None:  # noqa: ANN401
-    """Put a value at a place without running the user's code."""
+    """Set the value at a place without running user code."""
     module, name = place
     made, _, attribute = name.partition(".")
     names = introspection.module_names(sys.modules[module])

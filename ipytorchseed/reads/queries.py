@@ -1,4 +1,4 @@
-"""Finds what queries refer to: tables, variables, random numbers, the time."""
+"""Finds tables, variables, random functions and clocks in SQL and pandas queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RANDOM = lazy_pattern(
     re.IGNORECASE | re.DOTALL,
 )
 
-# What SQLite, DuckDB, PostgreSQL, MySQL and SQL Server call them; a number given is a seed.
+# Clock functions of SQLite, DuckDB, PostgreSQL, MySQL and SQL Server.
 _CLOCK = lazy_pattern(
     r"\bcurrent_(?:date|time|timestamp)\b|\b(?:getdate|julianday|now|sysdate|unixepoch)\s*\(\s*\)"
     r"|\(\s*'now'",
@@ -29,15 +29,15 @@ _TABLE = lazy_pattern(r"\b(?:from|join)\s+([A-Za-z_]\w{0,200})", re.IGNORECASE)
 
 _VARIABLE = lazy_pattern(r"@([A-Za-z_]\w{0,200})")
 
-# Characters; longer strings are not searched.
+# Longer strings, in characters, are not searched.
 _MAX_LENGTH = 10_000
 
 
 def asked_by_query(text: str) -> set[str]:
-    """Return the nondeterministic functions that a query calls.
+    """Return the nondeterministic functions that an SQL query calls.
 
     Args:
-        text: Any text; the result is empty if it is no query.
+        text: Any text. If it is not a query, the result is empty.
     """
     if not _is_query(text):
         return set()
@@ -46,7 +46,7 @@ def asked_by_query(text: str) -> set[str]:
 
 
 def names_in_query(text: str) -> list[str]:
-    """Return the variables in ``"price > @limit"``, and the tables in SQL."""
+    """Return the variables in a pandas query (``price > @limit``), or tables in SQL."""
     return [*_VARIABLE.findall(text), *(_TABLE.findall(text) if _is_query(text) else ())]
 
 

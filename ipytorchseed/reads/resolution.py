@@ -28,12 +28,12 @@ MISSING: Any = object()
 def nondeterministic_call(
     path: str, given: int, names: Mapping[str, Any], package: str = ""
 ) -> str | None:
-    """Return the nondeterministic function that a call leads to, or None.
+    """Return the name of the nondeterministic function that is called, or None.
 
     Args:
         path: The dotted name that is called, as in ``abstract.AbstractValue.paths``.
         given: The number of arguments.
-        names: The namespace of the path's first part.
+        names: The namespace in which to look up the first part of the path.
         package: The package of the calling module, for relative imports.
     """
     root, _, rest = path.partition(".") if path[:1] != ":" else (path, "", "")
@@ -46,30 +46,30 @@ def nondeterministic_call(
     else:
         value = names.get(root.removesuffix("()"), MISSING)
         if root.endswith("()") and not is_class(value):
-            return None  # the result of a function is not known
+            return None  # the result of a function is unknown
     if value is MISSING or (rest and tail not in TAILS and not _may_be_random(value)):
-        return None  # the last part excludes most calls
+        return None  # most calls can be excluded by their last part
     return next((known for known in names_of_call(value, rest) if _asks(known, given)), None)
 
 
 def _asks(known: str, given: int) -> bool:
     if known in SIZED:
-        return 1 < given < ANY  # ANY: the call is in other code
+        return 1 < given < ANY  # ANY: the number of arguments is unknown
     return given <= NONDETERMINISTIC.get(known, -1)
 
 
 def _may_be_random(value: Any) -> bool:  # noqa: ANN401
-    """Return whether a value may lead to SystemRandom, whose methods all read entropy."""
+    """Return whether a value may be or contain SystemRandom, which reads entropy."""
     kind = imported("random", "SystemRandom")
     return kind is not None and (type(value) is kind or is_module(value) or is_class(value))
 
 
 def names_of_call(value: Any, rest: str) -> list[str]:  # noqa: ANN401
-    """Return the import names of what is called.
+    """Return possible import names of the function that is called.
 
     Args:
-        value: The value at the beginning of the path.
-        rest: The rest of the path.
+        value: The value of the first part of the dotted name.
+        rest: The rest of the dotted name.
     """
     steps = rest.replace("()", "").split(".") if rest else []
     found = []
@@ -96,14 +96,14 @@ def _attribute(value: Any, name: str) -> object:  # noqa: ANN401
 
 
 def find_imported(path: str, package: str = "") -> tuple[Any, str]:
-    """Find the module at the beginning of a path, among those loaded.
+    """Find the loaded module at the beginning of a dotted name.
 
     Args:
         path: A dotted name, such as ``numpy.random.default_rng``.
-        package: The package for a path that begins with dots.
+        package: The package to which a path with leading dots is relative.
 
     Returns:
-        The module, or ``MISSING``, and the rest of the path.
+        The module or ``MISSING``, and the rest of the path.
     """
     if path.startswith("."):
         bare = path.lstrip(".")
@@ -134,7 +134,11 @@ def public_name(value: Any) -> str:  # noqa: ANN401
 
 
 def _name_of_method(value: types.MethodType) -> str:
-    """Return the dotted name of a bound method: in its module, or else in its class."""
+    """Return the import name of a bound method.
+
+    For a method that a module exports as a function, such as ``random.randint``, this is the name
+    of the function.
+    """
     owner: Any = value.__self__
     name = qualified_name(value.__func__).rpartition(".")[2]
     kind = owner if is_class(owner) else type(owner)
@@ -148,7 +152,7 @@ def _name_of_method(value: types.MethodType) -> str:
 
 @lru_cache(maxsize=4096)
 def canonical(name: str) -> str:
-    """Drop private parts of a dotted name, and use the module one would import from."""
+    """Return the public form of a dotted name, without private parts; see ``ALIASES``."""
     if "._" in name or name.startswith("_"):
         name = ".".join(part for part in name.split(".") if not part.startswith("_"))
     for inner, outer in ALIASES.items():

@@ -21,7 +21,7 @@ Evaluate = Callable[["Scope", Any], AbstractValue | None]
 # Parses the text of a cell as the shell does; returns None if it is invalid.
 Parse = Callable[[str], ast.Module | None]
 
-# The names certain to be assigned at a place; None if it is never reached.
+# The names that are certainly assigned at a place in the code; None if it is never reached.
 Assigned = set[str] | None
 
 T = TypeVar("T", bound=Evaluate)
@@ -30,7 +30,7 @@ _evaluators: dict[type[ast.AST], Evaluate] = {}
 
 
 def evaluates(*kinds: str) -> Callable[[T], T]:
-    """Register a function as the evaluator of kinds of nodes, if Python has them."""
+    """Register a function as the evaluator of node classes, ignoring unknown names."""
 
     def register(evaluate: T) -> T:
         for kind in kinds:
@@ -41,21 +41,21 @@ def evaluates(*kinds: str) -> Callable[[T], T]:
     return register
 
 
-# Nodes of one cell or function; evaluating them takes about 50 ms.
+# The maximum number of nodes in a cell or function. Evaluating them takes about 50 ms.
 _MAX_NODES = 8_000
 
 
 class TooMuchError(Exception):
-    """There is more code than may be evaluated."""
+    """The code has too many nodes to be evaluated."""
 
 
 class Reader(Struct):
-    """How to evaluate code inside a text.
+    """A parser of strings inside the code, and the limit on its size.
 
     Attributes:
         parse: Parses the text of a cell, such as the body of ``%%time``; returns None if it is
             invalid.
-        left: How many more nodes may be evaluated.
+        left: The number of nodes that may still be evaluated.
     """
 
     parse: Parse
@@ -63,7 +63,9 @@ class Reader(Struct):
 
 
 class Scope:
-    """Evaluates the code of one scope, in the environment of its names.
+    """Evaluates the code of one scope: a cell, a function or the body of a class.
+
+    The attributes describe the state at the current place in the code.
 
     Args:
         local: Names that are local to the scope.
@@ -71,13 +73,14 @@ class Scope:
         around: The scope around the body of a class. Names that the body sets are local.
 
     Attributes:
-        effects: What the code does with names.
-        assigned: Names certain to be set or deleted here: their earlier values are unreachable.
-        bound: Abstract values of those names, and of others that may be set.
+        effects: The effects of the code so far.
+        assigned: Names that certainly were set or deleted, so that their earlier values are gone.
+        bound: Abstract values of names that were or may have been set.
         dead: Whether this place is never reached.
-        depth: How many branches and loops are around this place.
-        loops: For each loop around, the names assigned where it is left, and whether by ``break``.
-        orderless: Whether the order of a set that is used here is ignored.
+        depth: The number of branches and loops around this place.
+        loops: For each loop around this place, its exits so far: whether by ``break``, and the
+            names assigned there.
+        orderless: Whether the code here ignores the order of a set.
     """
 
     def __init__(self, local: set[str], reader: Reader, around: Scope | None = None) -> None:
@@ -97,7 +100,7 @@ class Scope:
         """Evaluate a node and return its abstract value.
 
         Raises:
-            TooMuchError: There was too much code before it.
+            TooMuchError: Too many nodes were evaluated.
         """
         self.reader.left -= 1
         if self.reader.left < 0:
@@ -109,21 +112,21 @@ class Scope:
         return UNKNOWN
 
     def use(self, *nodes: ast.AST) -> None:
-        """Evaluate nodes whose values are used in any way: their code may run."""
+        """Evaluate nodes whose values may be used in any way, including being called."""
         for node in nodes:
             value = self.visit(node)
             self.escape(value)
             self.run_all(value.bodies)
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> list[AbstractValue]:
-        """Evaluate nodes whose values are kept, so that their code may run later."""
+        """Evaluate nodes and return their values, which may be called later."""
         values = [self.visit(node) for node in nodes]
         for value in values:
             self.run_all(value.bodies)
         return values
 
     def block(self, nodes: Sequence[ast.AST]) -> AbstractValue:
-        """Evaluate nodes up to one that leaves the block; return the last value."""
+        """Evaluate nodes until one leaves the block; return the last value."""
         value = UNKNOWN
         for node, following in zip_longest(nodes, nodes[1:]):
             if self.dead:
@@ -134,7 +137,7 @@ class Scope:
     # -- states --------------------------------------------------------------------------------
 
     def branch(self, *blocks: Sequence[ast.AST]) -> AbstractValue:
-        """Evaluate alternative blocks, and continue where they meet."""
+        """Evaluate alternative blocks, then combine their states and values."""
         start, ends, values = self.assigned, list[Assigned](), list[AbstractValue]()
         self.depth += 1
         for nodes in blocks:
@@ -146,21 +149,24 @@ class Scope:
         return reduce(join, values)
 
     def end(self) -> Assigned:
-        """Return the names assigned here, or None if this place is never reached."""
+        """Return a copy of ``assigned``, or None if this place is never reached."""
         return None if self.dead else {*self.assigned}
 
     def meet(self, ends: Iterable[Assigned]) -> None:
-        """Continue where several paths meet."""
+        """Combine the states at the ends of several paths."""
         alive = [assigned for assigned in ends if assigned is not None]
         self.dead = not alive
         self.assigned = set.intersection(*alive) if alive else self.assigned
 
     def outer(self) -> frozenset[str] | set[str]:
-        """Return the assigned names that belong to the namespace."""
+        """Return the assigned names that are not local."""
         return self.assigned - self.local if self.local else self.assigned
 
     def assigned_inside(self) -> set[str]:
-        """Return the assigned names that functions here see: not those of a class."""
+        """Return the assigned names that are visible inside functions defined here.
+
+        Names in the body of a class are not.
+        """
         return self.assigned if self._surroundings is None else self._surroundings
 
     # -- names ---------------------------------------------------------------------------------
@@ -175,7 +181,7 @@ class Scope:
         return known if bound is None else join(known, bound)
 
     def store(self, name: str, value: AbstractValue = UNKNOWN) -> None:
-        """Record that a name is set; in a class, it becomes local."""
+        """Record that a name is set. In the body of a class, the name becomes local."""
         if self._surroundings is not None:
             self.local.add(name)
         may_keep = self.depth > 0 and (name in self.bound or name in self.assigned)
@@ -196,12 +202,12 @@ class Scope:
             self.effects.timed[name] = known | value.readings
 
     def record_set(self, items: str = "") -> None:
-        """Record that a set is made, and the name of the value with its items, if any."""
+        """Record that a set is created, from the items of the value named ``items``."""
         if not self.orderless:
             self.effects.sets.add(items)
 
     def fill(self, name: str, value: AbstractValue) -> None:
-        """Record that a value is put into the object that a name holds."""
+        """Record that a value is put into the object called ``name``."""
         before = self.bound.get(name, UNKNOWN)
         if not (before.pure and value.pure):
             self.escape(before)
@@ -212,25 +218,30 @@ class Scope:
         self.run_all(value.bodies)
 
     def _stop_timing(self, name: str) -> None:
-        """Record that a name holds more than readings of clocks."""
+        """Record that the value of a name contains more than readings of clocks."""
         self._not_timed.add(name)
         self.effects.timed.pop(name, None)
 
     def escape(self, value: AbstractValue) -> None:
-        """Record that the readings of a value are used in other ways."""
+        """Record that the readings in a value are not only stored or printed."""
         self.effects.escaped |= value.readings
 
     # -- code that runs later --------------------------------------------------------------------
 
     def leave(self) -> Effects:
-        """Return the effects of a function, whose own functions may run later."""
+        """Return the effects of a function, including functions defined inside it."""
         self.effects.escaped.update(*self.effects.timed.values())
         for value in [*self.bound.values()]:
             self.run_all(value.bodies)
         return self.effects
 
     def run_all(self, bodies: Iterable[Effects], seen: set[int] | None = None) -> None:
-        """Record the effects of code that may run here, and of code that it calls."""
+        """Record the effects of functions that may run here, and of functions they call.
+
+        Args:
+            bodies: The effects of the functions.
+            seen: The ``id`` of effects that were already recorded.
+        """
         seen = set() if seen is None else seen
         for inside in bodies:
             if id(inside) in seen:
@@ -245,7 +256,7 @@ class Scope:
             self.effects.add_plain(inside)
 
     def _add_paths(self, inside: Effects) -> None:
-        """Add the dotted names of inner code, resolved in this scope."""
+        """Add the dotted names in the effects of a function, resolved in this scope."""
         ours = self.effects
         for path, given in inside.calls.items():
             for found in self._resolve(path):
@@ -258,7 +269,7 @@ class Scope:
         ours.writes |= inside.writes - (self.local if self._surroundings is None else set())
 
     def _resolve(self, path: str) -> list[str]:
-        """Return the meanings in this scope of a dotted name of inner code."""
+        """Return the dotted names that a path in an inner function may mean here."""
         root = path.partition(".")[0]
         name = root.removesuffix("()")
         if not name or (name not in self.assigned and name not in self.bound):

@@ -1,4 +1,4 @@
-"""Calls of a cell whose functions take a seed that the call does not give."""
+"""Finds calls of functions that take a seed, if the call does not pass one."""
 
 from __future__ import annotations
 
@@ -13,29 +13,32 @@ from ipytorchseed.introspection.values import is_class, is_module, module_names
 from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
 from ipytorchseed.reads.magics import parse_beside_magics
 
-# Names of the argument in libraries. If a function takes two, the second is deprecated.
+# Names that libraries give to the argument. If a function has two, the second is deprecated.
 SEED_NAMES = ("random_state", "rng", "seed")
 
 
 def takes_seed(kind: str, name: str) -> bool:
-    """Return whether a cause may be a call that takes a seed, or leads to one."""
+    """Return whether the cause may be a call to which a seed can be passed.
+
+    Args:
+        kind: The kind of the cause.
+        name: The name of the cause.
+    """
     is_path = "." in name and name.replace(".", "").isidentifier()  # not a program
     answers = name in NONDETERMINISTIC and ENTROPY.get(name) != 0
     return kind == "entropy" and is_path and not answers
 
 
-# A call without its seed: its function's text, and the argument's name and position.
+# A call without a seed: the function as written, and the name and position of the argument.
 Lacking = tuple[str, str, int]
 
 
 def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[Lacking]:
-    """Yield the calls whose seed is missing or None.
-
-    No code of the user's or of a library is run.
+    """Yield the calls in a cell that pass no seed, without running any of its code.
 
     Args:
         source: The cell's text.
-        namespace: The user's names.
+        namespace: The user's namespace.
     """
     for node in ast.walk(parse_beside_magics(source)):
         if not isinstance(node, ast.Call) or any(isinstance(it, ast.Starred) for it in node.args):
@@ -48,10 +51,7 @@ def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[Lacking]
 
 
 def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
-    """Return the value of a dotted name, and whether it is a bound method.
-
-    Return None if it is unknown.
-    """
+    """Return the value of a dotted name or None, and whether it is a bound method."""
     if isinstance(node, ast.Name):
         return namespace.get(node.id), False
     if not isinstance(node, ast.Attribute):
@@ -67,9 +67,9 @@ def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
 
 
 def _places(function: Any, is_method: bool) -> dict[str, int]:  # noqa: ANN401, FBT001 -- of anything
-    """Return the positions of parameters whose default is None.
+    """Return the positions of the parameters whose default is None.
 
-    Only for functions and classes written in Python.
+    The result is empty for functions and classes that are not written in Python.
     """
     if is_class(function):
         function, is_method = find_member(function, "__init__"), True

@@ -7,17 +7,20 @@ from itertools import zip_longest
 
 from ipytorchseed.reads.parsing import dotted_name, parse_text
 
-# Creates a generator, from entropy if there is no seed.
+# Functions that create a generator, seeded from entropy if no seed is passed.
 _MADE = frozenset({
     "MT19937", "PCG64", "PCG64DXSM", "Philox", "Random", "RandomState", "SFC64", "default_rng",
 })  # fmt: skip
 
-# Methods and attributes through which its state is set.
+# Methods and attributes that set the state of a generator.
 _SETTERS = frozenset({"seed", "set_state", "setstate", "state"})
 
 
 def as_if_seeded(statement: ast.AST, following: ast.AST | None) -> ast.AST:
-    """Return ``rng = default_rng()`` with a seed if the next statement sets its state."""
+    """Add a seed to ``rng = default_rng()`` if the next statement sets its state.
+
+    Return other statements unchanged.
+    """
     made = statement.value if isinstance(statement, ast.Assign) else None
     if not (isinstance(statement, ast.Assign) and isinstance(made, ast.Call)):
         return statement
@@ -35,7 +38,7 @@ def as_if_seeded(statement: ast.AST, following: ast.AST | None) -> ast.AST:
 
 
 def made_in_a_state(source: str) -> set[str]:
-    """Return numpy's functions whose generators a cell immediately sets to a state.
+    """Return the numpy functions that create generators whose state is set next.
 
     Args:
         source: The cell's text.

@@ -1,9 +1,8 @@
-"""Analyzes programs that a cell starts by ``!`` and ``%pip``.
+"""Analyzes shell commands in a cell, such as ``!ls`` and ``%pip install``.
 
-Their actions are not recorded.
-
-Some only download or install. Their output reports transfers, caches and seconds, and is no result
-of the cell. Neither is the output of magics that write the cell to a file.
+What a command does is not recorded. Its output may be a result of the cell, except if it only
+downloads or installs: such output reports progress, caches and seconds. The output of magics that
+write the cell to a file is not a result either.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.parsing import parse_text
 
-# All words: the program never prints a result.
+# Any arguments: the program never prints a result.
 _ANY_WORDS: Final[frozenset[str]] = frozenset()
 
-# Programs that download or install, each with the words for these actions.
+# Programs that download or install, each with the arguments that make it do so.
 _FETCHES: dict[str, frozenset[str]] = {
     "apk": frozenset({"add", "update"}),
     "apt": frozenset({"install", "update", "upgrade"}),
@@ -47,21 +46,21 @@ _FETCHES: dict[str, frozenset[str]] = {
     "yum": frozenset({"install", "update"}),
 }
 
-# Programs that often accompany them and also print no results.
+# Programs that often precede or follow a download, and also print no results.
 _SILENT = frozenset(
     {"", "cd", "chmod", "cp", "echo", "export", "gunzip", "ln", "mkdir", "mv", "rm", "set", "tar"}
     | {"touch", "true", "unzip"}
 )
 
-# Programs with a line magic of that name, which also works without ``%``.
+# Programs that are also line magics. With automagic, they also work without ``%``.
 MAGICS = ("conda", "mamba", "micromamba", "pip", "uv")
 
-# Magics that are allowed as well: they print nothing that depends on the cell.
+# Matches magics that print nothing that depends on the cell.
 _QUIET = lazy_pattern(
     r"%%time\s*|%%capture\b.*|%(?:alias|autoreload|cd|config|load_ext|matplotlib|reload_ext)\b.*"
 )
 
-# A line that runs a program.
+# Matches a line that runs a program.
 _COMMAND = lazy_pattern(rf"!(?!!)(.*)|%?((?:{'|'.join(MAGICS)})\s+[a-z].*)")
 
 _MAY_FETCH = re.compile(rf"^[^\S\n]*(?:[!%]|{'|'.join(MAGICS)})", re.MULTILINE).search
@@ -82,22 +81,24 @@ _SETS_VARIABLE = lazy_pattern(r"\w+=\S*")
 
 
 def program_of(command: str) -> str:
-    """Return the program that a shell line runs: the first that is not only a helper.
+    """Return the first program of a shell command that is not in ``_SILENT``.
+
+    If all are, return the first.
 
     Args:
-        command: The line, without ``!``.
+        command: The command, without ``!``.
     """
     names = [_words(part)[0] for part in _PARTS.split(command)]
     return next((name for name in names if name not in _SILENT), names[0])
 
 
 def scripts_of(words: Sequence[str]) -> list[str]:
-    """Return the code files among the words of a command, and folders that it lists.
+    """Return the scripts that a command runs, and the folders that it lists.
 
-    They are recognized by their names; folders end with a slash.
+    Scripts are recognized by suffix, and by ``-m name``. Folders end with a slash.
 
     Args:
-        words: The words of one or several commands; ``-m name`` runs the module's file.
+        words: The words of one or several commands.
     """
     modules = [f"{late.replace('.', '/')}.py" for word, late in pairwise(words) if word == "-m"]
     named = [word.strip("'\"") for word in words]
@@ -107,7 +108,7 @@ def scripts_of(words: Sequence[str]) -> list[str]:
 
 
 def _listed(command: str) -> list[str]:
-    """Return the folders that a command, or the shell's globbing, lists."""
+    """Return the folders that a command lists, including folders in glob patterns."""
     name, *words = _words(command)
     given = [word.strip("'\"") for word in words if word[:1] != "-"]
     bare = [word for word in words if "*" in word and word[:1] not in {"'", '"'}]
@@ -116,20 +117,22 @@ def _listed(command: str) -> list[str]:
 
 
 def may_print_result(command: str) -> bool:
-    """Return whether the output of a command may be a result.
+    """Return whether the output of a command may be a result of the cell.
 
     Args:
-        command: A shell line, without ``!``.
+        command: The command, without ``!``.
     """
     names = [_words(part)[0] for part in _PARTS.split(command)]
     return not (_fetch([command]) or (_SILENT.issuperset(names) and "echo" not in names))
 
 
 def prints_no_result(source: str) -> bool:
-    """Return whether a cell only prints output of downloads, installs and writes.
+    """Return whether a cell only downloads, installs or writes itself to a file.
+
+    Imports and magics that configure IPython are ignored.
 
     Args:
-        source: The cell's text. It may also import, and configure IPython.
+        source: The cell's text.
     """
     if is_too_long(source) or not _MAY_FETCH(source):
         return False
@@ -165,7 +168,7 @@ def _fetch(commands: list[str]) -> bool:
 
 
 def _words(command: str) -> list[str]:
-    """Split a command; the program comes first, without its folder."""
+    """Split a command into words, starting with the program's name without its folder."""
     words = command.split()
     while words and (words[0] == "sudo" or _SETS_VARIABLE.fullmatch(words[0])):
         words = words[1:]

@@ -1,7 +1,7 @@
 """Finds the source of compiled functions.
 
-A text only counts if it has all names of the function's code. Files that were edited since and
-rewritten code do not match, or show at least what the code reads.
+A source is only used if it contains all names in the function's code. So even if a file was edited
+since, the source that is found shows every name that the code reads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from types import CodeType
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import nodes_in, parse_text
 
-# Characters of one text, which takes about 40 ms to parse; and of all cached texts, about 25 MB.
+# The maximum number of characters in a source, which takes about 40 ms to parse, and in all cached
+# sources, whose trees take about 25 MB.
 _MAX_SIZE = 200_000
 
 _MAX_BODIES = 16
@@ -27,17 +28,17 @@ _NAMES: dict[type[ast.AST], str] = {
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-# Names in code that no text has. Code has private names of a class with the class: ``_Net__size``.
+# Matches names that the compiler adds. It also adds the class to private names: ``_Net__size``.
 _IMPLICIT = lazy_pattern(r"|\..*|__\w+__")
 
 _Functions = dict[tuple[int, str], list[ast.AST]]
 
 
 class Text:
-    """A parsed text.
+    """A parsed file or cell, in which functions can be found.
 
     Args:
-        tree: The text, parsed.
+        tree: The syntax tree.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -45,7 +46,10 @@ class Text:
         self._functions: dict[int, _Functions] = {}
 
     def find(self, code: CodeType) -> list[ast.AST]:
-        """Return the functions that ``code`` was compiled from: one, or several on a line."""
+        """Return the functions that ``code`` may have been compiled from.
+
+        There is more than one if several on the same line have the same name.
+        """
         line = code.co_firstlineno
         for at, statement in enumerate(self._statements):
             if _first_line(statement) <= line <= (statement.end_lineno or 0):
@@ -55,7 +59,7 @@ class Text:
         return []
 
     def _functions_in(self, at: int) -> _Functions:
-        """Return the functions in a statement, by their line and name."""
+        """Return the functions in a statement, by line and name."""
         found = self._functions.get(at)
         if found is None:
             found = self._functions[at] = defaultdict(list)
@@ -67,7 +71,7 @@ class Text:
 
 
 def _has_names(node: ast.AST, code: CodeType) -> bool:
-    """Return whether a function's text has the names of its code and of nested code."""
+    """Return whether a function's source contains all names in its compiled code."""
     words, names, stack = set[str](), set[str](), [code]
     while stack:
         each = stack.pop()
@@ -82,30 +86,31 @@ def _has_names(node: ast.AST, code: CodeType) -> bool:
     return all(name[:1] == "_" and f"__{name[1:].partition('__')[2]}" in words for name in unknown)
 
 
-# Parsed files by name, the latest last: ``linecache``'s lines, their size, the text.
+# Parsed files by name, the latest last. Values: the lines in ``linecache``, their size, the result.
 _files: dict[str, tuple[list[str], int, Text]] = {}
 
-# Texts that run under a made-up file name, such as bodies of ``%%time``; the latest first.
+# Sources without a file name that can be looked up, such as bodies of ``%%time``; the latest first.
 _bodies: deque[Text] = deque(maxlen=_MAX_BODIES)
 
 
 def remember(tree: ast.Module) -> None:
-    """Keep a text whose functions cannot be found by a file name.
+    """Store a source whose functions cannot be found by file name.
 
     Args:
-        tree: The text, parsed.
+        tree: The syntax tree of the source.
     """
     _bodies.appendleft(Text(tree))
 
 
 def find_source(code: CodeType) -> list[ast.AST]:
-    """Return the parsed functions that were compiled to a code object.
+    """Return the syntax trees of the functions that code may have been compiled from.
 
     Args:
         code: The code of a function, lambda or generator expression.
 
     Returns:
-        One, or several if they share a line; none if the source is gone, too long, or differs.
+        One tree, or several if they are on the same line. Empty if the source is gone, too long, or
+        different from the code.
     """
     for text in _texts(code.co_filename):
         found = text.find(code)
@@ -115,8 +120,8 @@ def find_source(code: CodeType) -> list[ast.AST]:
 
 
 def _texts(name: str) -> list[Text]:
-    """Return the texts that the code of a file may have been compiled from."""
-    linecache.checkcache(name)  # forgets files that were written again
+    """Return the sources in which to search for code with a file name."""
+    linecache.checkcache(name)  # drops files that have changed
     if name in linecache.cache or _is_readable(name):
         return [_of_file(name)]
     return [*_bodies]

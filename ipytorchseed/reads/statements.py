@@ -1,7 +1,7 @@
 """Evaluates statements in the order in which they run.
 
-It assumes that the bodies of loops, ``with`` and ``try`` run. After ``if`` and ``match``, only
-names that all branches set are certain.
+The bodies of loops, ``with`` and ``try`` are assumed to run. After ``if`` and ``match``, a name is
+certainly set only if all branches set it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ipytorchseed.reads.scope import Scope, evaluates
 
 @evaluates("Expr")
 def _expr(scope: Scope, node: ast.Expr) -> None:
-    scope.visit_all([node.value])  # shown at most, so readings do not escape
+    scope.visit_all([node.value])  # the value is at most shown, so readings do not escape
 
 
 @evaluates("Assign")
@@ -174,7 +174,7 @@ def _loop(scope: Scope, node: ast.For | ast.AsyncFor | ast.While) -> None:
         scope.assigned, scope.dead = before, False
     for name, value in [*scope.bound.items()]:
         if value.bodies != bound.get(name, UNKNOWN).bodies:
-            scope.run_all(value.bodies)  # it may be called at the start of the body
+            scope.run_all(value.bodies)  # the next iteration may call it
     scope.block(node.orelse)
     scope.meet([scope.end(), *breaks])
 
@@ -218,7 +218,7 @@ def _with(scope: Scope, node: ast.With | ast.AsyncWith) -> None:
         if item.optional_vars is not None:
             assign(scope, item.optional_vars, UNKNOWN)
     scope.block(node.body)
-    scope.dead = False  # it may swallow errors
+    scope.dead = False  # the context manager may suppress exceptions
 
 
 @evaluates("Try", "TryStar")

@@ -1,4 +1,4 @@
-"""Follows values to the user's code that they hold or are made of."""
+"""Follows values to the user's code that they contain or refer to."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from ipytorchseed.introspection.anatomy import (
 )
 from ipytorchseed.introspection.ownership import is_local_module
 
-# The most functions, classes and objects of the user's that are followed for one cell.
+# The maximum number of user functions, classes and objects to follow for one cell.
 _MAX_OF_USER = 2_000
 
-# The most objects of packages that are searched for the user's code.
+# The maximum number of objects of packages to search for user code.
 _MAX_OF_PACKAGES = 1_000
 
-# Steps from a name, through objects of packages: a loader's dataset's transform's parts.
+# The maximum number of objects of packages between a name and user code. For example, a transform
+# is two steps from its loader: through the dataset.
 _MAX_DEPTH = 12
 
-_TICKS_PER_CHECK = 8  # ticks between two looks at the clock, which is a system call
+_TICKS_PER_CHECK = 8  # ticks between two readings of the clock, which is a system call
 
 _GENERATORS: dict[int, str] = {
     id(types.GeneratorType): "gi_frame",
@@ -39,7 +40,7 @@ _GENERATORS: dict[int, str] = {
     id(types.AsyncGeneratorType): "ag_frame",
 }
 
-# Packages whose objects are large and hold no code, except callable ones.
+# Packages whose objects may be large, and contain no user code unless they are callable.
 _LEAF_PACKAGES = frozenset({"matplotlib", "pandas", "numpy", "PIL"})
 
 _LEAVES = frozenset({("torch", "Tensor"), ("torch.nn.parameter", "Parameter")})
@@ -47,7 +48,7 @@ _FUNCTION_DICTIONARY: Any = vars(types.FunctionType)["__dict__"]
 
 
 class OutOfTimeError(Exception):
-    """The time for following is up."""
+    """The deadline has passed."""
 
 
 class _Kind(Struct, frozen=True):
@@ -55,10 +56,10 @@ class _Kind(Struct, frozen=True):
 
     Attributes:
         kind: The class.
-        package: Its package; "" for the interpreter and the notebook.
-        local: Whether it is the user's.
-        based: Whether it, or a base class, is the user's.
-        leaf: Whether its objects hold no user code.
+        package: The name of its package; "" for builtins and classes of the notebook.
+        local: Whether it is a user class.
+        based: Whether it or a base class is a user class.
+        leaf: Whether its objects contain no user code.
     """
 
     kind: type
@@ -69,15 +70,16 @@ class _Kind(Struct, frozen=True):
 
 
 class ValueFollower(ABC):
-    """Follows values, nearest first; objects of packages come last.
+    """Follows values breadth-first, and objects of packages last.
 
     Args:
-        deadline: When to stop, by ``time.thread_time``, so that a busy machine changes no answer.
+        deadline: The ``time.thread_time`` at which to stop. CPU time is used, so that a busy
+            machine does not change the result.
 
     Attributes:
-        packages: Packages that were reached.
-        complete: Whether everything of the user's was followed.
-        in_time: Whether the deadline was met.
+        packages: The packages of the values that were reached.
+        complete: Whether all of the user's values were followed.
+        in_time: Whether everything was followed before the deadline.
     """
 
     def __init__(self, deadline: float) -> None:
@@ -107,16 +109,16 @@ class ValueFollower(ABC):
 
     @abstractmethod
     def meet_class(self, made: type) -> None:
-        """Record a class of the user's."""
+        """Record a user class."""
 
     def record_package(self, value: object) -> None:
-        """Record the package that a value comes from."""
+        """Record the package in which a value is defined."""
         package = introspection.module_of(value).partition(".")[0]
         if package not in ("", "builtins", "__main__"):
             self.packages.add(package)
 
     def is_input(self, value: Any) -> bool:  # noqa: ANN401
-        """Return whether a value may change: a package's functions and classes do not."""
+        """Return whether a value is an input, not a function or class of a package."""
         kind = type(value)
         if issubclass(kind, type):
             return is_local_module(module_of_class(value))
@@ -133,7 +135,7 @@ class ValueFollower(ABC):
         return kind is not types.BuiltinFunctionType and not introspection.is_function(value)
 
     def may_run(self, value: Any) -> bool:  # noqa: ANN401
-        """Return whether the user's code may run when a value is used."""
+        """Return whether user code may run when a value is used."""
         plain = id(type(value)) in introspection.PLAIN or self._about(type(value)).leaf
         return not plain and self.is_input(value)
 
@@ -143,7 +145,7 @@ class ValueFollower(ABC):
         return self._about(value if introspection.is_class(value) else type(value)).local
 
     def drain(self) -> None:
-        """Follow all queued values, until the time is up."""
+        """Follow all queued values, until the deadline."""
         while self._queue or self._of_packages:
             queue = self._queue or self._of_packages
             try:
@@ -154,11 +156,11 @@ class ValueFollower(ABC):
                 return
 
     def push(self, values: Iterable[Any], depth: int = 0) -> None:
-        """Queue values that may lead to the user's code.
+        """Queue the values that may contain or refer to user code.
 
         Args:
             values: The values.
-            depth: Steps from a name.
+            depth: The number of steps from a name.
         """
         for value in values:
             kind = type(value)
@@ -175,17 +177,17 @@ class ValueFollower(ABC):
             (self._queue if users else self._of_packages).append((value, depth))
 
     def _is_new(self, value: object) -> bool:
-        """Return whether a value was not followed yet, and still may be."""
+        """Return whether a value was not followed yet and the maximum is not reached."""
         if id(value) in self._seen:
             return False
         if len(self._seen) >= 2 * (_MAX_OF_USER + _MAX_OF_PACKAGES):
             self.complete = False
             return False
-        self._seen[id(value)] = value  # held, so that its identity is not reused
+        self._seen[id(value)] = value  # the reference keeps its id from being reused
         return True
 
     def _about(self, kind: type) -> _Kind:
-        """Return the facts about a class, cached."""
+        """Return the facts about a class, from a cache if possible."""
         found = self._kinds.get(id(kind))
         if found is None or found.kind is not kind:
             module = module_of_class(kind)
@@ -251,12 +253,12 @@ class ValueFollower(ABC):
 
 
 def _is_called(kind: type) -> bool:
-    """Return whether a class has a Python ``__call__``, which may call what it holds."""
+    """Return whether a class has a ``__call__`` in Python, which may call user code."""
     return any(type(own(base).get("__call__")) is types.FunctionType for base in mro(kind))
 
 
 def captured(function: types.FunctionType) -> list[Any]:
-    """Return what a function holds: its attributes and its closure."""
+    """Return the values in a function's attributes and closure."""
     held = [*introspection.items(_FUNCTION_DICTIONARY.__get__(function))]
     for cell in function.__closure__ or ():
         with suppress(ValueError):  # not filled yet

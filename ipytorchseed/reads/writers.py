@@ -1,4 +1,4 @@
-"""The table of calls that write files, including those without an audit event."""
+"""The table of calls that write files. Not all of them raise an audit event."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.effects import Effects
 
-# Last parts of the names of functions and methods that write, replace or remove files.
+# Last parts of the dotted names of functions that write, replace or remove files.
 _WRITERS = frozenset({
     "copyfile", "copytree", "dump", "extractall", "imsave", "imwrite", "makedirs", "memmap",
     "mkdir", "rmtree", "save", "save_checkpoint", "save_file", "save_model", "save_pretrained",
@@ -16,7 +16,7 @@ _WRITERS = frozenset({
     "tofile", "unlink", "urlretrieve", "write_bytes", "write_html", "write_image", "write_text",
 })  # fmt: skip
 
-# Functions that write, but whose last part is ambiguous.
+# Full names of functions that write, if the last part is ambiguous.
 _FULL_NAMES = frozenset({
     "os.pwrite", "os.remove", "os.rename", "os.replace", "os.rmdir", "os.truncate", "os.write",
     "shutil.move",
@@ -39,12 +39,12 @@ _PRINTS_TO = lazy_pattern(r"\bfile\s*=\s*(\w+)")
 
 
 def written_to(source: str, effects: Effects, opened: Collection[str]) -> list[str]:
-    """Return the names of files and the like that a cell writes to but did not open.
+    """Return the variables with open files to which a cell writes.
 
     Args:
         source: The cell's text.
-        effects: What it does with names.
-        opened: Names of open files, databases and the like.
+        effects: The effects of the cell.
+        opened: Variables with a file, database, pipe or socket that earlier cells opened.
     """
     found = {name for name in _PRINTS_TO.findall(source) if name in opened}
     for path in effects.calls:
@@ -58,10 +58,10 @@ def written_to(source: str, effects: Effects, opened: Collection[str]) -> list[s
 
 
 def writing_calls(effects: Effects) -> tuple[str, ...]:
-    """Return a cell's calls that write files, as the cell names them.
+    """Return the dotted names of a cell's calls that write files.
 
-    Code that the cell defines is not followed: it runs in another cell, or the record of the run
-    contains its files.
+    Functions that the cell defines are not searched: they run in another cell, or their files are
+    in the record of the run.
     """
     return tuple(
         sorted(

@@ -27,24 +27,24 @@ class Variable(Struct, frozen=True):
     name: str
 
 
-# An argument whose value the text does not show.
+# An argument that is neither a constant nor a variable.
 UNKNOWN: Any = object()
 
 
 class Call(Struct, frozen=True):
-    """A call in a text.
+    """A call in the text of a cell.
 
     Attributes:
-        name: The dotted name that is called; empty if it is another expression.
-        tail: The last part of the name, also of a method of a result.
-        root: The first part of the name; empty if there is no name.
-        given: The arguments by keyword, and from dictionaries in the same text: constants,
-            ``Variable`` or ``UNKNOWN``. None if they cannot be listed.
-        takes: Variables among its arguments.
-        made: Variables and attributes that its statement sets.
-        is_unused: Whether it is a statement, also in a loop, so that its result is not used.
-        is_statement: Whether it is a statement of the cell itself.
-        is_last: Whether it is the last statement.
+        name: The dotted name that is called; empty if another expression is called.
+        tail: The last part of the name: ``fit`` for ``model.fit()`` and ``make().fit()``.
+        root: The first part of the name: ``model`` for ``model.fit()``. May be empty.
+        given: The keyword arguments: constants, ``Variable`` or ``UNKNOWN``. It includes items of
+            dictionaries in the cell if those may be passed. None if the arguments are unknown.
+        takes: Variables that are arguments.
+        made: Variables and attributes that the statement with the call sets.
+        is_unused: Whether the result is not used, because the call is a statement.
+        is_statement: Whether the call is a top-level statement of the cell.
+        is_last: Whether the call is in the last statement.
     """
 
     name: str
@@ -59,16 +59,16 @@ class Call(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """The calls and imports in a text.
+    """The calls and imports in the text of a cell.
 
     Attributes:
-        calls: In the order of the text, those of its functions included.
-        imports: The package that each imported name comes from.
-        names: The names that it reads.
-        altered: The names of objects whose attributes or items it sets or deletes.
-        used: The names that it reads otherwise than in such statements, and in calls whose results
-            are not used.
-        catches: Whether it catches errors, so that they may change its result.
+        calls: All calls in the order of the text, including calls inside functions.
+        imports: The packages of imported names.
+        names: The names that the cell reads.
+        altered: The names of objects whose attributes or items the cell sets or deletes.
+        used: The names that the cell reads, not counting reads that only alter the object, and
+            reads in calls whose results are not used.
+        catches: Whether the cell catches errors, so that an error may change the result.
     """
 
     calls: tuple[Call, ...] = ()
@@ -81,7 +81,7 @@ class Written(Struct, frozen=True):
 
 @lru_cache(maxsize=256)
 def written(source: str) -> Written:
-    """Return the calls and imports of a cell; empty if it does not parse."""
+    """Return the calls and imports of a cell; empty if its text is invalid."""
     tree = parse_text(_COMMANDS.sub("", source))
     if tree is None:
         return Written()
@@ -141,7 +141,7 @@ def _call(node: ast.Call, options: Mapping[str, Any], made: frozenset[str]) -> C
 
 
 def _options(nodes: list[ast.AST]) -> dict[str, Any]:
-    """Return the items of all dictionaries in a text: some may be arguments."""
+    """Return the items of all dictionary displays, which may be passed as arguments."""
     return {
         str(key.value): _value(value)
         for each in nodes

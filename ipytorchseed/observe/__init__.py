@@ -1,1 +1,1 @@
-"""Observes what a run reads, with ``sys.monitoring`` (Python 3.12 and later)."""
+"""Records what a run reads, with ``sys.monitoring`` (from Python 3.12 on)."""

@@ -1,4 +1,4 @@
-"""Finds clocks and entropy that code names, but that a run did not call."""
+"""Finds nondeterministic functions that a run could have called but did not."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from ipytorchseed.reads.resolution import public_name
 
 _FUNCTIONS = CLOCKS.keys() | ENTROPY.keys() | PERSONS.keys() | STANDS.keys()
 
-# Names that run code with other variables than the notebook's.
+# Functions that can run code with variables other than the notebook's.
 _BY_TEXT = frozenset({"compile", "eval", "exec", "runpy"})
 
 
 def not_asked(seen: Seen, namespace: Mapping[str, Any], may: Collection[str]) -> set[str]:
-    """Return functions that the code of a run may call, and that the run did not call.
+    """Return the functions among ``may`` that the run certainly did not call.
 
-    This is known only for the notebook's code. Calls from other modules are not observed, so the
-    result is empty if the code uses modules or classes that may call them.
+    Only calls in the notebook's code are observed. If that code uses modules or classes that may
+    contain such calls, the result is empty.
 
     Args:
         seen: The record of the run.
-        namespace: The notebook's variables after it.
-        may: Nondeterministic functions that its code may call.
+        namespace: The notebook's variables after the run.
+        may: Nondeterministic functions that the code of the run may call.
     """
     may = {name for name in may if name in _FUNCTIONS and "." in name} - {SYSTEM_RANDOM}
     if not may or unseen(seen):
         return set()
 
-    def elsewhere(method: object) -> bool:  # generated code may call some
+    def elsewhere(method: object) -> bool:  # generated methods may call such functions
         return type(method) is FunctionType and method.__globals__ is not namespace
 
     words = set[str]()

@@ -1,4 +1,4 @@
-"""Finds the calls and loops of the notebook's code that draw from random sources."""
+"""Finds the calls and loops in the notebook's code that draw random numbers."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.resolution import canonical
 from ipytorchseed.rng import python_random
 
-# Bytes between a call and the next instruction, at most.
+# The maximum number of bytes between a call and the next instruction.
 _NEXT = 12
 
-# How many calls and loops of a run are examined, and how many are kept for a source.
+# The maximum numbers of calls and loops to examine in a run, and to record for one source.
 _MOST, _MOST_KEPT = 200, 5
 
-# The state of MT19937 in memory: 624 words and the place among them, of 4 bytes each.
+# The size of MT19937's state in memory: 624 words and the position, 4 bytes each.
 _TWISTER = 625 * 4
 
-# Libraries whose functions are known by their full names.
+# Libraries whose functions are shown with their full names.
 _DOTTED = frozenset({"numpy", "random", "torch"})
 
-# Methods of the shell that run magics, whose code is observed.
+# Methods of the shell that run magics. The code that a magic runs is observed itself.
 _MAGICS = frozenset({"run_cell_magic", "run_line_magic"})
 
-# Where Python's generator has its state in memory, after the head of every object.
+# The offset of the state in a ``random.Random`` object, after the header of every object.
 _HEAD = object.__basicsize__
 
 _BOUND = identities({types.MethodType, types.BuiltinFunctionType})
@@ -48,12 +48,13 @@ _NAMED = _BOUND | identities({types.FunctionType, types.MethodDescriptorType})
 
 
 class Draws:
-    """Compares the random sources before and after calls, each the first time it runs.
+    """Compares the states of random sources before and after calls.
 
-    A call is not listed if another one that ran within it drew.
+    Each call in the code is examined when it runs for the first time. If a call inside a called
+    function drew, only the inner call is listed.
 
     Attributes:
-        found: The calls that drew, by source, in order.
+        found: The names of calls that drew, by source, in order.
     """
 
     def __init__(self) -> None:
@@ -63,19 +64,19 @@ class Draws:
         self._left = _MOST
 
     def begin(self, code: int, offset: int, name: str) -> None:
-        """Remember the states before an instruction.
+        """Store the states before an instruction that calls a function or takes an item.
 
         Args:
-            code: The id of its code object.
-            offset: Its offset.
-            name: What it calls, or goes through; nothing is remembered if empty.
+            code: The ``id`` of the code object.
+            offset: The offset of the instruction.
+            name: The name of the call or loop. If it is empty, nothing is stored.
         """
         if name and self._left:
             self._left -= 1
             self._open[code] = offset, name, dict(_states()), self._times.copy()
 
     def end(self, code: int, offset: int) -> None:
-        """Compare the states, if the instruction at an offset follows the remembered one."""
+        """Compare the states, if the instruction at ``offset`` follows the stored one."""
         if not self._open or (begun := self._open.pop(code, None)) is None:
             return
         at, name, before, times = begun
@@ -92,9 +93,9 @@ class Draws:
 
 
 def _states() -> Iterator[tuple[str, bytes]]:
-    """Yield the states of the sources.
+    """Yield the names and states of the sources.
 
-    They are read from memory, because the ways that the libraries offer take 20 times as long.
+    The states are read from memory, because the functions of the libraries take 20 times as long.
     """
     size = _random.Random.__basicsize__ - _HEAD
     yield "python", ctypes.string_at(id(python_random.hidden()) + _HEAD, size)
@@ -105,21 +106,22 @@ def _states() -> Iterator[tuple[str, bytes]]:
     devices = imported("torch.cuda", "default_generators") or ()
     names = "torch.cpu", *(f"torch.cuda:{number}" for number in range(len(devices)))
     for name, generator in zip(names, () if cpu is None else (cpu, *devices), strict=False):
-        with suppress(RuntimeError):  # a device records a graph
+        with suppress(RuntimeError):  # a CUDA graph is being recorded
             yield name, generator.get_state().numpy().tobytes()
 
 
 def name_of_call(called: Any, first: Any) -> str:  # noqa: ANN401 -- any object
-    """Return the name of what a call calls.
+    """Return the name of a called function, as it is shown.
 
     Args:
-        called: What is called.
-        first: Its first argument: the object, for a method.
+        called: The called object.
+        first: The first argument. For a method, this is the object.
 
     Returns:
         For example, ``torch.randn``, ``train_test_split``, ``Linear`` or
-        ``RandomForestClassifier.fit``; for a builtin that takes an object of a library, its class;
-        "" for other builtins and for the notebook's own functions and classes.
+        ``RandomForestClassifier.fit``. For a builtin whose argument is an object of a library, such
+        as ``list(loader)``, the class of that object. "" for other builtins, and for functions and
+        classes of the notebook.
     """
     is_named = id(type(called)) in _NAMED or is_function(called)
     name = text(called.__name__) if is_named else ""
@@ -142,8 +144,8 @@ def name_of_call(called: Any, first: Any) -> str:  # noqa: ANN401 -- any object
 
 
 def _public(function: Any, name: str) -> str:  # noqa: ANN401 -- of any type
-    """Return the name of a function as one writes it, or "" for one of the notebook."""
-    module = text(function.__module__) or module_of(function)  # the second may be of a wrapper
+    """Return the name of a function as users write it; "" for the notebook's own."""
+    module = text(function.__module__) or module_of(function)  # `module_of` may be a wrapper's
     if module == "__main__":
         return ""
     return canonical(f"{module}.{name}") if module.partition(".")[0] in _DOTTED else name

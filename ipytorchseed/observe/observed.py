@@ -1,4 +1,4 @@
-"""Summarizes what a run was observed to read, and whether it may have read more."""
+"""Summarizes which variables a run read, and whether it may have read more."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from ipytorchseed.observe.watch import Seen
 # Names that give access to all variables.
 _ALL = frozenset({"__builtins__", "__main__", "globals", "locals", "vars"})
 
-# Magics that read no variable themselves; the code that they run is watched.
+# Magics that read no variables themselves. The code that they run is observed.
 _SEEN_MAGICS = frozenset({
     "autoreload", "capture", "cd", "conda", "config", "deterministic", "load_ext", "matplotlib",
     "pip", "prun", "reload_ext", "replay", "rng", "seed", "time", "timeit", "why", "writefile",
 })  # fmt: skip
 
-# Characters that mark a variable in a magic's line.
+# The characters before variables in the line of a magic.
 _EXPANDED = frozenset("{$")
 
-# Attributes with the function inside a decorated, compiled or bound one.
+# Attributes that contain the function inside a decorated, compiled or bound function.
 _WRAPPED = ("__wrapped__", "__func__", "func", "fget", "py_func", "_orig_mod")
 
 _DEEPEST = 4
 
-# The largest number of functions recorded as having run.
+# The maximum number of functions to record in ``Observed.ran``.
 _MOST_FUNCTIONS = 200
 
 
 def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> Observed:
-    """Return what a run was observed to do.
+    """Return a summary of the observations of a run.
 
     Args:
         seen: The record of the run.
-        namespace: The notebook's variables after it.
-        wanted: Variables that it may have read.
+        namespace: The notebook's variables after the run.
+        wanted: The variables to include.
     """
     read: dict[str, tuple[str, ...]] = {}
     set_first = []
@@ -67,11 +67,11 @@ def observed(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) 
 
 
 def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -> set[str]:
-    """Return variables that may have been read without an instruction.
+    """Return variables that may have been read without an instruction that loads them.
 
-    Texts such as queries may name them, except code that a magic runs. Classes contain the code
-    that ran. And functions that were read but did not run may have run unobserved, in a compiler or
-    another process.
+    These are names in strings such as queries, except code that a magic runs; classes whose methods
+    ran; and variables in functions that were read but not observed to run. Such functions may have
+    run in compiled form or in another process.
     """
     watched = {use.call.split("\n", 3)[-1] for use in seen.uses.get(SHELL, ()) if _is_seen(use)}
     words = set[str]().union(*(words_in(code, watched) for code in seen.codes.values()))
@@ -97,7 +97,7 @@ def _beside(seen: Seen, namespace: Mapping[str, Any], wanted: Collection[str]) -
 
 
 def codes_of(value: object, namespace: Mapping[str, Any], deep: int = 0) -> Iterator[CodeType]:
-    """Yield the notebook's code in a function or class, also inside a decorated one."""
+    """Yield the notebook's code in a function or class, including wrapped functions."""
     inner: Iterable[object] = _wrapped_in(value)
     if isinstance(value, FunctionType) and value.__globals__ is namespace:
         yield value.__code__
@@ -118,7 +118,7 @@ def _wrapped_in(value: object) -> Iterator[object]:
 
 
 def _scripted() -> Iterator[type]:
-    """Yield the notebook's classes with methods that TorchScript has compiled."""
+    """Yield the notebook's classes that TorchScript has compiled."""
     modules = getattr(imported("torch.jit._recursive", "concrete_type_store"), "type_store", ())
     for kind in (*modules, *(imported("torch.jit._state", "_script_classes") or ())):
         if module_of_class(kind) == "__main__":
@@ -126,7 +126,7 @@ def _scripted() -> Iterator[type]:
 
 
 def unseen(seen: Seen) -> str:
-    """Return why a run may have read more than was observed, or "" if it cannot."""
+    """Return why a run may have read more than was observed, or "" if it has not."""
     words = {*seen.uses}.union(*map(words_in, seen.codes.values()))
     reasons = (
         (seen.failed, "some of its code could not be watched"),
@@ -154,7 +154,7 @@ def _is_compiled() -> bool:
 
 
 def _is_seen(use: Use) -> bool:
-    """Return whether a call of the shell reads variables only in watched code."""
+    """Return whether a call of the shell reads variables only in observed code."""
     call, *words = use.call.split("\n")
     if call not in ("run_line_magic", "run_cell_magic") or not words:
         return False

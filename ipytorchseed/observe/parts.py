@@ -1,4 +1,4 @@
-"""Finds the parts of a variable that were read, also in functions that took it."""
+"""Finds the parts of a variable that a run read, directly or in functions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ipytorchseed.introspection.values import is_class, is_function, is_module, 
 from ipytorchseed.observe.uses import Use, find_uses
 from ipytorchseed.observe.watch import Seen, sets_globally
 
-# Flags of functions whose code runs after their call.
+# Flags of functions whose code runs after the call has returned.
 _LATER = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 
-# Names that give access to local variables by name.
+# Functions that look up local variables by name.
 _BY_TEXT = frozenset({"eval", "exec", "query"})
 
 
@@ -24,7 +24,7 @@ class Parts:
 
     Args:
         seen: The record of the run.
-        namespace: The notebook's variables after it.
+        namespace: The notebook's variables after the run.
     """
 
     def __init__(self, seen: Seen, namespace: Mapping[str, Any]) -> None:
@@ -34,10 +34,11 @@ class Parts:
         self._close: dict[int, list[Use]] = {}
 
     def read(self, name: str) -> set[str]:
-        """Return the parts of a variable that were read, as code.
+        """Return the parts of a variable that were read, such as ``.lr`` or ``['rate']``.
 
-        The empty text means all of it. For an argument of a notebook function, these are the parts
-        of its parameter. For a property or method, these are the parts of ``self``.
+        An empty string means the whole variable. If the variable is passed to a notebook function,
+        the parts that the function reads of its parameter are included. If a property or method of
+        it runs, the parts of ``self`` are included.
         """
         uses, value = self._seen.uses[name], self._namespace.get(name)
         parts = {use.part for use in uses if use.is_read}
@@ -70,7 +71,7 @@ class Parts:
         return [use for use in found if use.name == name and not use.is_local]
 
     def _look(self, code: CodeType) -> list[Use]:
-        """Return the observed uses in code, with the calls that they are arguments of."""
+        """Return the observed uses in code; see ``find_uses(..., closely=True)``."""
         key = id(code)
         if key not in self._close:
             is_of_class = not sets_globally(code) and code.co_name != "<module>"
@@ -81,7 +82,7 @@ class Parts:
         return self._close[key]
 
     def _called(self, use: Use) -> object:
-        """Return the function that took a value, if there was only one during the run."""
+        """Return the called function, if its name was not set again during the run."""
         sets = [each for each in self._uses(use.to) if not each.is_read]
         is_one = not sets or (len(sets) == 1 and sets[0].defined)
         return self._namespace.get(use.to) if is_one else None
@@ -90,7 +91,10 @@ class Parts:
         return type(function) is FunctionType and function.__globals__ is self._namespace
 
     def _parameter(self, function: object, at: int | str) -> tuple[int, str] | None:
-        """Return the code and the parameter of an argument, or None if unknown."""
+        """Return the parameter for an argument, as the code's ``id`` and a name.
+
+        Return None if the reads of the parameter are not known completely.
+        """
         if not self._is_users(function):
             return None
         code = function.__code__
@@ -105,7 +109,7 @@ class Parts:
 
 
 def _serving(use: Use, value: object) -> object:
-    """Return the class's function that implements an attribute, item or method."""
+    """Return the class's function that implements the attribute, item or method used."""
     kind = type(value)
     if use.part[:1] == "[":
         return find_member(kind, "__getitem__")

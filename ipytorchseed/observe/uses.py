@@ -1,4 +1,4 @@
-"""Finds the places in bytecode that read and set variables of the notebook."""
+"""Finds the bytecode instructions that read and set variables of the notebook."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Use(Struct, frozen=True):
-    """One place in code that reads or sets a variable.
+    """An instruction that reads or sets a variable.
 
     Attributes:
-        name: The variable, or a parameter of the function.
-        is_read: Whether it is read; else it is set or deleted.
-        part: The part that is read: ``.lr``, ``['rate']``; empty for all of it.
-        call: The method that is called, then constant arguments, one per line.
-        to: The variable that is called with it as an argument.
-        at: The argument's position or keyword.
-        defined: The offset, if it is set by a ``def``; else 0.
-        is_local: Whether it is a parameter.
+        name: The name of the variable, or of a parameter of the function.
+        is_read: Whether the variable is read, rather than set or deleted.
+        part: The part that is read, such as ``.lr`` or ``['rate']``; empty for the whole variable.
+        call: The method of the variable that is called, then constant arguments, one per line.
+        to: The function to which the variable is passed as an argument.
+        at: The position or keyword of that argument.
+        defined: The offset of the instruction, if a ``def`` sets the variable; else 0.
+        is_local: Whether the variable is a parameter.
     """
 
     name: str
@@ -42,14 +42,14 @@ _STORES = frozenset({"STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL
 _NAMES = {dis.opmap[name]: name for name in _LOADS | _STORES if name in dis.opmap}
 _GLOBAL, _NULL = dis.opmap["LOAD_GLOBAL"], dis.opmap["PUSH_NULL"]
 
-# Whether the null that ``LOAD_GLOBAL`` adds for a call is above the function.
+# Whether the null that ``LOAD_GLOBAL`` pushes for a call is above the function on the stack.
 _NULL_ABOVE = sys.version_info >= (3, 13)
 
-# The number of flag bits below the number of the name in an argument.
+# The number of flag bits below the index of the name in the argument of an instruction.
 _SHIFTS = {_GLOBAL: 1, dis.opmap["LOAD_ATTR"]: 1, dis.opmap.get("LOAD_SUPER_ATTR", -1): 2}
 
 _LOCALS = {op: name.count("LOAD_FAST") for name, op in dis.opmap.items() if "LOAD_FAST" in name}
-# Those of the instructions in ``_LOCALS`` that load two variables.
+# The instructions in ``_LOCALS`` that load two variables.
 _PAIRED = {op for op in _LOCALS if dis.opname[op].count("_FAST") > 1}
 
 _CACHE, _EXTENDED = dis.opmap.get("CACHE", 0), dis.EXTENDED_ARG
@@ -65,7 +65,7 @@ _PURE = re.compile(
     "LOAD_|PUSH_NULL|CALL(_KW)?$|(BINARY|COMPARE|UNARY)_|(IS|CONTAINS)_OP"
     "|BUILD_(LIST|MAP|SET|SLICE|STRING|TUPLE)$"
 ).match
-# Instructions that only pop values and push one, or only load values.
+# Instructions that pop values and push one, or only push values.
 _STEADY = {op for name, op in dis.opmap.items() if _PURE(name)}
 
 # The function through which ``%`` and ``!`` call the shell.
@@ -76,16 +76,16 @@ _Argument = tuple[str, int | str]
 
 
 def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int, tuple[Use, ...]]:
-    """Return the places where code reads or sets variables of its module.
+    """Return the instructions that read or set global variables.
 
     Args:
-        code: The code of a cell or of a user's function, without nested code.
-        sets: Whether names that it sets are the module's. Those of a class body are not.
-        closely: Whether to find arguments, definitions and uses of parameters too, which takes
-            ten times as long.
+        code: The code of a cell or of a user's function. Nested code is not searched.
+        sets: Whether names that the code sets are global. In the body of a class, they are not.
+        closely: Whether to find arguments, definitions and parameters too, which takes ten times as
+            long.
 
     Returns:
-        The uses by the offset of the instruction, as ``sys.monitoring`` reports it.
+        The uses, by the offset that ``sys.monitoring`` reports for the instruction.
     """
     found: dict[int, tuple[Use, ...]] = {}
     steps = [*_steps(code)]
@@ -107,7 +107,7 @@ def find_uses(code: CodeType, *, sets: bool, closely: bool = False) -> dict[int,
 
 
 def find_loops(code: CodeType) -> dict[int, str]:
-    """Return the instructions that take items in loops, each as ``for … in x``."""
+    """Return the loops in code as ``for … in x``, by offset of the instruction."""
     found: dict[int, str] = {}
     name = loop = ""
     for begin, offset, op, arg in _steps(code):
@@ -120,7 +120,7 @@ def find_loops(code: CodeType) -> dict[int, str]:
         elif op in _ITERATES:
             loop = (name and f"for … in {name}") if op == _TAKES else loop
             found |= {begin: loop, offset: loop}
-        elif op != _CALL:  # of ``enumerate``
+        elif op != _CALL:  # a call such as `enumerate(x)` keeps the name
             name = ""
     return found
 
@@ -147,7 +147,12 @@ def _of_parameters(
 
 
 def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Argument]:
-    """Return the arguments of calls of variables, by place and number of the load."""
+    """Return the loads of variables that are arguments of calls.
+
+    Returns:
+        The called variable, and the position or keyword, by place of the instruction in ``steps``
+        and by number among the variables that the instruction loads.
+    """
     taken: dict[int, list[tuple[int, int, int]]] = {}  # by call: depth, place and number
     labels = {*dis.findlabels(code.co_code)}  # type: ignore[arg-type] # bytes
     joins = {at for at, step in enumerate(steps) if not labels.isdisjoint(step[:2])}
@@ -176,9 +181,15 @@ def _arguments(code: CodeType, steps: list[_Step]) -> dict[tuple[int, int], _Arg
 def _find_taker(
     steps: list[_Step], joins: Collection[int], place: int, above: int
 ) -> tuple[int, int]:
-    """Return the place of the call that pops a value, and how many are above it.
+    """Return the place of the call that pops a value, and the number of values above.
 
-    Returns zeros if another instruction pops it, or if a jump or the target of one comes first.
+    Return zeros if another instruction pops the value, or if a jump or jump target comes first.
+
+    Args:
+        steps: The instructions.
+        joins: The places of jump targets.
+        place: The place at which to start.
+        above: The number of values on the stack above the value.
     """
     for at in range(place, len(steps)):
         _, _, op, arg = steps[at]
@@ -194,7 +205,7 @@ def _find_taker(
 
 
 def _steps(code: CodeType) -> Iterator[_Step]:
-    """Yield the instructions: start, offset of the operation, operation and argument."""
+    """Yield the instructions: start with prefixes, offset, operation and argument."""
     text = code.co_code
     begin, extended = 0, 0
     for offset in range(0, len(text), 2):
@@ -211,7 +222,7 @@ def _steps(code: CodeType) -> Iterator[_Step]:
 
 
 def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[str, str]:
-    """Return the part of a name's value that is read after its load, and the call."""
+    """Return ``Use.part`` and ``Use.call`` for an instruction that loads a variable."""
     place += 1
     while name == SHELL and place < len(steps) and steps[place][2] in _CALLED:
         place += 1
@@ -235,11 +246,11 @@ def _follow(code: CodeType, steps: list[_Step], place: int, name: str) -> tuple[
 
 
 def words_in(code: CodeType, but: Collection[str] = ()) -> set[str]:
-    """Return the words in string constants. A library may use them as names.
+    """Return the words in string constants, which a library may use as names.
 
     Args:
         code: The code.
-        but: Constants to leave out.
+        but: Strings to leave out.
     """
     texts = (const for const in code.co_consts if isinstance(const, str) and const not in but)
     return {word for text in texts for word in _WORD.findall(text)}
@@ -252,7 +263,7 @@ def names_in(code: CodeType) -> set[str]:
 
 
 def names_at(code: CodeType, places: set[int]) -> set[str]:
-    """Return the names of variables, attributes and modules at offsets."""
+    """Return the names in the instructions at these offsets."""
     return {
         code.co_names[arg >> _SHIFTS.get(op, 0)]
         for begin, offset, op, arg in _steps(code)

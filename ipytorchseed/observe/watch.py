@@ -1,9 +1,9 @@
-"""Watches the notebook's code while a cell runs: what it reads, sets and runs.
+"""Observes the notebook's code while a cell runs: what it reads, sets and calls.
 
-Python reports each code object once, when it first starts. For the notebook's code only, it also
-reports each instruction once per cell, so loops run at full speed. Everything that runs with the
-notebook's variables is observed, whatever runs it: a library that calls a function of the user,
-``exec``, ``%time`` or a thread.
+Python reports each code object once, when it first starts. For the notebook's code only, Python
+also reports each instruction once per cell, so loops run at full speed. All code that runs with
+the notebook's variables as globals is observed, even if a library, ``exec``, ``%time`` or a thread
+runs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ipytorchseed.observe.uses import Use, find_loops, find_uses
 from ipytorchseed.reads.entropy import TAILS
 from ipytorchseed.reads.resolution import public_name
 
-# Tool numbers without a conventional owner; the first free one is used.
+# Tool ids without a conventional owner; the first free one is used.
 _TOOLS = (4, 3)
 
 _monitoring: Any = getattr(sys, "monitoring", None)
@@ -32,16 +32,16 @@ OnFirstRead = Callable[[str], object]
 
 
 class Seen:
-    """The record of one run.
+    """The observations of one run.
 
     Attributes:
-        uses: Variables, each with its uses, ordered by first occurrence.
-        codes: The code that ran.
-        places: The offsets of the instructions that ran.
-        called: Functions of ``reads.entropy`` that it called, by public name.
-        draws: Its calls that drew from random sources.
+        uses: The uses of each variable, in the order in which they first ran.
+        codes: The code objects that ran, by ``id``.
+        places: The offsets of the instructions that ran, by the ``id`` of the code object.
+        called: Functions in ``reads.entropy`` that the run called, by public name.
+        draws: The calls and loops that drew random numbers.
         forked: Whether this process was forked.
-        failed: Whether some code could not be watched because of an internal error.
+        failed: Whether some code could not be observed because of an internal error.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Seen:
 
 
 class Watch:
-    """Watches the code that runs with one notebook's variables; one per process."""
+    """Observes the code that runs with one notebook's variables as globals."""
 
     def __init__(self) -> None:
         self._tool: int | None = None
@@ -68,14 +68,14 @@ class Watch:
         self._spent: dict[int, CodeType] = {}
 
     def start(self, namespace: Mapping[str, Any], on_read: OnFirstRead) -> bool:
-        """Start watching a run.
+        """Start observing a run.
 
         Args:
             namespace: The notebook's variables.
-            on_read: Called with the name of a variable before its first read.
+            on_read: Called with the name of a variable before the run first reads it.
 
         Returns:
-            Whether a tool number was free.
+            False if no tool id was free, so that the run is not observed.
         """
         if not self._take_tool():
             return False
@@ -90,12 +90,12 @@ class Watch:
         return True
 
     def stop(self) -> Seen | None:
-        """Stop watching a run, and return its record."""
+        """Stop observing a run, and return its record."""
         seen, self._seen, self._on_read = self._seen, None, None
         return seen
 
     def close(self) -> None:
-        """Release the tool number, and stop watching."""
+        """Stop observing, and release the tool id."""
         if self._tool is None:
             return
         tool, events = self._tool, _monitoring.events
@@ -109,7 +109,7 @@ class Watch:
         self.__init__()  # type: ignore[misc]
 
     def forked(self) -> None:
-        """Record that this process was forked: its child is not observed."""
+        """Record that this process was forked, because the child is not observed."""
         if self._seen is not None:
             self._seen.forked = True
 
@@ -130,24 +130,24 @@ class Watch:
         return True
 
     def _arm(self, code: CodeType) -> None:
-        """Enable the report of each instruction of code again."""
+        """Make Python report each instruction of code once more."""
         tool, events = self._tool, _monitoring.events
         if tool is not None:
             _monitoring.set_local_events(tool, code, events.NO_EVENTS)
             _monitoring.set_local_events(tool, code, events.INSTRUCTION | events.CALL)
 
     def _begins(self, code: CodeType, _offset: int) -> object:
-        """Record the first start of code, if it runs with the notebook's variables."""
+        """Record that code starts for the first time, if it is the notebook's."""
         try:
             frame = sys._getframe(1)  # noqa: SLF001 -- there is no other way
             scope = frame.f_globals
             if scope is not self._namespace:
-                # A function of the notebook may run on copies of its variables first. A script of
-                # ``%run`` has a file.
+                # Experiments run functions of the notebook with copies of its variables. Such code
+                # must be reported again later, unlike a script that `%run` runs.
                 copies = scope.get("__name__") == "__main__" and _is_of_a_cell(code.co_filename)
                 return None if copies else _DISABLE
             return self._meet(code, sets=sets_globally(code) or frame.f_locals is scope)
-        except Exception:  # noqa: BLE001 -- it would reach the user's code
+        except Exception:  # noqa: BLE001 -- an error would reach the user's code
             self._fail()
             return None
 
@@ -164,7 +164,7 @@ class Watch:
             del self._spent[key]
         if self._seen is not None:
             self._seen.codes[key] = code
-        # Module code may run again. A function's instructions are reported anyway.
+        # Code of a cell may run again. A function need not be reported: its instructions are.
         return None if code.co_name == "<module>" else _DISABLE
 
     def _forget(self, key: int) -> None:
@@ -197,7 +197,7 @@ class Watch:
         return _DISABLE
 
     def _calls(self, code: CodeType, offset: int, called: object, first: object) -> object:
-        """Record a call that draws or is nondeterministic, under any name."""
+        """Record a call of a nondeterministic function, and the states before any call."""
         try:
             name = called.__name__ if type(called) is FunctionType else qualified_name(called)
             if self._seen is not None:
@@ -223,16 +223,16 @@ class Watch:
 
 
 def _is_of_a_cell(file: str) -> bool:
-    """Return whether code is of a cell, by its file. ipykernel has one per cell."""
+    """Return whether a file name is that of a cell; ipykernel uses one per cell."""
     return file[:1] == "<" or "ipykernel_" in file
 
 
 def sets_globally(code: CodeType) -> bool:
-    """Return whether names that code sets are global; those of a class body are not."""
+    """Return whether code belongs to a function, not to a cell or the body of a class."""
     return bool(code.co_flags & CO_OPTIMIZED)
 
 
-# The watch of this process; None before Python 3.12.
+# The only ``Watch`` of this process; None before Python 3.12.
 watch = Watch() if _monitoring is not None else None
 
 if watch is not None and hasattr(os, "register_at_fork"):

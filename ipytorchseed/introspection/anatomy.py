@@ -1,7 +1,7 @@
-"""Slots and attributes of objects, read without running code of their classes.
+"""Reads slots and attributes of objects without running user code.
 
-Classes are read through ``type``'s own descriptors, so no metaclass is asked. Objects are read
-through their slots and dictionary, so no property, ``__getattr__`` or ``__getattribute__`` runs.
+Classes are read with the descriptors of ``type``, so no code of a metaclass runs. Objects are read
+from their slots and ``__dict__``, so no property, ``__getattr__`` or ``__getattribute__`` runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Struct
 K = TypeVar("K")
 T = TypeVar("T")
 
-_MANY = 2000  # an object with more attributes is a table
+_MANY = 2000  # an object with more attributes is treated as a dictionary
 
 _MISSING: Any = object()
 _of_type = type.__dict__
@@ -26,22 +26,28 @@ _WORD = type.__dict__["__basicsize__"].__get__(object) // 2  # bytes of a pointe
 
 
 def mro(kind: type) -> tuple[type, ...]:
-    """Return the classes that ``kind`` inherits from, itself first."""
+    """Return the method resolution order of a class."""
     return _of_type["__mro__"].__get__(kind)  # type: ignore[no-any-return]
 
 
 def own(kind: type) -> Mapping[str, Any]:
-    """Return what the class itself defines."""
+    """Return the ``__dict__`` of a class."""
     return _of_type["__dict__"].__get__(kind)  # type: ignore[no-any-return]
 
 
 def find_member(kind: type, name: str, otherwise: Any = None) -> Any:
-    """Return what a class or its bases define under a name, without running code."""
+    """Return the member of a class or its bases with a name, without running code.
+
+    Args:
+        kind: The class.
+        name: The name of the member.
+        otherwise: The result if there is no such member.
+    """
     return next((own(each)[name] for each in mro(kind) if name in own(each)), otherwise)
 
 
 def module_of_class(kind: type) -> str:
-    """Return the module that a class names, or an empty string."""
+    """Return the ``__module__`` of a class, or an empty string."""
     try:
         module = _of_type["__module__"].__get__(kind)
     except AttributeError:  # deleted by the author of the class
@@ -50,22 +56,23 @@ def module_of_class(kind: type) -> str:
 
 
 def name_of_class(kind: type) -> str:
-    """Return a class's name without its module, ``Outer.Inner``."""
+    """Return the ``__qualname__`` of a class, such as ``Outer.Inner``."""
     return _of_type["__qualname__"].__get__(kind)  # type: ignore[no-any-return]
 
 
 def full_name(kind: type) -> str:
-    """Return a class's name with its module."""
+    """Return the module and name of a class, such as ``collections.OrderedDict``."""
     return f"{module_of_class(kind)}.{name_of_class(kind)}"
 
 
 def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
-    """Cache the result of a function for each class or code object while it lives.
+    """Cache the results of a function of a class or code object.
 
-    The cache compares identities, because a metaclass may define ``__hash__``.
+    An entry is removed when its object is deleted. The keys are ``id``, because a metaclass may
+    define ``__hash__``.
 
     Args:
-        make: Computes the result, which must not keep the object alive.
+        make: Computes the result, which must not refer to the object.
     """
     known: dict[int, tuple[weakref.ref[K], T]] = {}
 
@@ -81,20 +88,20 @@ def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
     return get
 
 
-# The largest number that cannot be an address.
+# Integers up to this are assumed not to be addresses.
 _SMALL = 2**32 - 1
 
 
 class Anatomy(Struct, frozen=True):
-    """The slots and dictionaries of a class's objects. The class is not kept alive.
+    """Describes where objects of a class store their attributes.
 
     Attributes:
-        kind: The class.
-        name: The class's name with its module.
-        title: The last part of it, for display.
-        slots: Each slot's name, and the position of the defining class among the bases.
-        dictionaries: The positions of the classes that define ``__dict__`` among the bases; the
-            first that can be read counts.
+        kind: A weak reference to the class.
+        name: The name of the class with its module.
+        title: The last part of the name, for display.
+        slots: The names of all slots, each with the index of the defining class in the MRO.
+        dictionaries: The indices in the MRO of the classes that define ``__dict__``. The first that
+            can be read is used.
         hidden: Whether objects have memory that only C code can read.
     """
 
@@ -106,7 +113,7 @@ class Anatomy(Struct, frozen=True):
     hidden: bool
 
     def dictionary(self, value: object) -> dict[Any, Any] | None:
-        """Return the attributes' dictionary of ``value`` itself, if it has one."""
+        """Return the ``__dict__`` of an object, or None if it has none."""
         for at in self.dictionaries:
             found = self._read(value, "__dict__", at)
             if found is not _MISSING:
@@ -114,7 +121,7 @@ class Anatomy(Struct, frozen=True):
         return None
 
     def slot_values(self, value: object) -> Iterator[tuple[str, object]]:
-        """Return name and value of each slot that is filled."""
+        """Yield the name and value of each slot that is set."""
         for name, at in self.slots:
             found = self._read(value, name, at)
             if found is not _MISSING and not (
@@ -123,21 +130,21 @@ class Anatomy(Struct, frozen=True):
                 yield name, found
 
     def _may_be_address(self, value: object, found: object, at: int) -> bool:
-        """Return whether a slot's value may be a pointer of a C class, not a small number."""
+        """Return whether the value of a slot may be a pointer that a C class exposes."""
         return (
             type(found) is int and found > _SMALL and "__slots__" not in own(mro(type(value))[at])
         )
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
-        """Return names and values of an object's own attributes, by name."""
+        """Return the names and values of an object's attributes, sorted by name."""
         found = self.unsorted(value)
         found.sort(key=itemgetter(0))
         return found
 
     def unsorted(self, value: object) -> list[tuple[str, object]]:
-        """Return names and values of an object's attributes, in the order of creation.
+        """Return the names and values of an object's attributes, in order of creation.
 
-        If there are too many to copy, their dictionary is returned instead.
+        If there are more than 2,000, the dictionary is returned instead, as ``__dict__``.
         """
         found = [*self.slot_values(value)] if self.slots else []
         dictionary = self.dictionary(value)
@@ -155,24 +162,24 @@ class Anatomy(Struct, frozen=True):
             return _MISSING
         try:
             return slot.__get__(value)
-        except (AttributeError, TypeError):  # never filled, or another class's
+        except (AttributeError, TypeError):  # not set, or of another class
             return _MISSING
 
 
-# Members of classes other than content: locations, texts and caches.
+# Members of classes that are not content: locations, docstrings and caches.
 NOT_CONTENT = frozenset({
     "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
     "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",
     "__qualname__", "__slotnames__", "__static_attributes__", "__weakref__", "_abc_impl",
     # of enum.Flag: combinations of members, created when they are first used
     "_value2member_map_",
-    # of pydantic: what it compiles from the fields, with addresses, and caches
+    # of pydantic: objects compiled from the fields, which contain addresses, and caches
     "__pydantic_complete__", "__pydantic_core_schema__", "__pydantic_parent_namespace__",
     "__pydantic_serializer__", "__pydantic_setattr_handlers__", "__pydantic_validator__",
     "__signature__",
 })  # fmt: skip
 
-# Members that hold addresses in a C class.
+# Members that are addresses or offsets in C classes.
 _ADDRESSES = frozenset({
     "__weakref__", "__weaklistoffset__", "__dictoffset__", "__vectorcalloffset__",
 })  # fmt: skip
@@ -200,7 +207,7 @@ def _is_descriptor(entry: object) -> bool:
 
 
 def _has_hidden_memory(kind: type) -> bool:
-    """Return whether a class reserves more memory than its slots need."""
+    """Return whether objects of a class have more memory than their slots need."""
     while kind is not object:
         base = _of_type["__base__"].__get__(kind)
         room = _of_type["__basicsize__"].__get__(kind) - _of_type["__basicsize__"].__get__(base)
@@ -218,15 +225,15 @@ def _has_hidden_memory(kind: type) -> bool:
     return False
 
 
-# Returns how objects of a class are built.
+# Returns the ``Anatomy`` of a class, from a cache if possible.
 anatomy = per_object(_dissect)
 
 
 def dictionary_of(value: object) -> dict[Any, Any]:
-    """Return the attributes' dictionary of a value itself, or an empty one."""
+    """Return the ``__dict__`` of a value, or an empty dictionary if it has none."""
     return anatomy(type(value)).dictionary(value) or {}
 
 
 def attributes(value: object) -> list[tuple[str, object]]:
-    """Return names and values of an object's attributes, in the order of creation."""
+    """Return the names and values of an object's attributes; see ``Anatomy.unsorted``."""
     return anatomy(type(value)).unsorted(value)

@@ -1,4 +1,4 @@
-"""Helps finders in ``sys.meta_path`` to watch imports by wrapped loaders."""
+"""Helpers for finders in ``sys.meta_path`` that wrap the loaders of modules."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _RELOADS = importlib.reload.__code__
 def find_after(
     finder: object, name: str, path: Sequence[str] | None, target: ModuleType | None
 ) -> ModuleSpec | None:
-    """Return the spec that the finders after one find; None if they find none."""
-    for other in dropwhile(partial(is_not, finder), [*sys.meta_path]):  # earlier ones had none
+    """Return the spec that the finders after ``finder`` find, or None."""
+    for other in dropwhile(partial(is_not, finder), [*sys.meta_path]):  # earlier ones found none
         find = None if other is finder else getattr(other, "find_spec", None)
         spec: ModuleSpec | None = None if find is None else find(name, path, target)
         if spec is not None:
@@ -31,15 +31,16 @@ def find_after(
 
 
 def wrap_loader(spec: ModuleSpec, run: Run) -> None:
-    """Make a spec's loader call ``run`` to run the code of the module."""
+    """Replace a spec's loader by one that calls ``run`` to run the module's code."""
     if hasattr(spec.loader, "create_module") and hasattr(spec.loader, "exec_module"):
         spec.loader = _Loader(spec.loader, run)  # type: ignore[assignment]
 
 
 def is_imported(name: str) -> bool:
-    """Return whether a finder is asked for a module that is about to be imported.
+    """Return whether the finder that calls this was called to import a module.
 
-    Otherwise the caller only wants to know whether it can be. Other finders may be in between.
+    It may also be called by code that only checks whether the module exists, as in
+    ``importlib.util.find_spec``.
     """
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 -- the caller of the finder
     while frame is not None:
@@ -51,7 +52,7 @@ def is_imported(name: str) -> bool:
 
 
 class _Loader:
-    """Replaces a module's loader, and restores it before the module's code runs."""
+    """Wraps a module's loader; restores that loader before the module's code runs."""
 
     def __init__(self, loader: Any, run: Run) -> None:
         self._loader = loader
@@ -70,7 +71,7 @@ class _Loader:
         try:
             self._run(self._loader, module)
         except BaseException as error:
-            # Remove our frames.
+            # Remove our frames from the traceback.
             trace = error.__traceback__ and error.__traceback__.tb_next
             error.__traceback__ = trace and trace.tb_next
             del trace

@@ -1,4 +1,4 @@
-"""Distinguishes the user's modules from those of installed libraries."""
+"""Distinguishes the user's modules from modules of installed libraries."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from types import ModuleType
 
 from ipytorchseed.introspection.values import imported, module_names, text
 
-# Endings of folders with installed packages, also if the interpreter does not list them. Their
-# metadata can be anywhere on ``sys.path``, and some libraries read all of it.
+# Suffixes of folders with installed packages, which may be folders that the interpreter does not
+# list, and of their metadata, which can be anywhere on ``sys.path``.
 _PACKAGES = tuple(
     f"{name}{os.sep}"
     for name in (f"{os.sep}site-packages", f"{os.sep}dist-packages", ".dist-info", ".egg-info")
@@ -25,7 +25,7 @@ _OURS = Path(__file__).parents[1]
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[str, ...]:
-    """Return the folders of the interpreter and of packages, and archives."""
+    """Return the folders of the interpreter and of packages, and the zipped library."""
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {*site.getsitepackages(), site.getusersitepackages(), str(_OURS)}
@@ -37,7 +37,7 @@ def _installed() -> tuple[str, ...]:
 
 
 def is_installed_file(path: str) -> bool:
-    """Return whether a file belongs to the interpreter, to a package, or to ourselves."""
+    """Return whether a file belongs to the interpreter, a package, or ipytorchseed."""
     return (
         path.startswith(("<", *_installed()))
         or any(name in path for name in _PACKAGES)
@@ -46,13 +46,16 @@ def is_installed_file(path: str) -> bool:
 
 
 def _is_recorded(path: str, place: str) -> bool:
-    """Return whether ``pip install --target`` put a file into a folder."""
+    """Return whether an installed distribution in a folder lists a file.
+
+    This finds packages installed with ``pip install --target``.
+    """
     folder = os.path.join(place, "")  # noqa: PTH118 -- for each file that a cell opens
     if not path.startswith(folder):
         return False
     first = path[len(folder) :].partition(os.sep)[0]
     with suppress(OSError):
-        return first in _brought(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116 -- so here
+        return first in _brought(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116 -- as above
     return False
 
 
@@ -60,7 +63,7 @@ def _is_recorded(path: str, place: str) -> bool:
 def _brought(folder: str, _changed: int) -> frozenset[str]:
     """Return the packages and modules that the distributions in a folder list.
 
-    All at once, because there may be hundreds of records and as many names to look up.
+    All records are read once, because there may be hundreds, and as many names to look up.
     """
     lines: list[str] = []
     with os.scandir(folder) as entries:
@@ -74,11 +77,11 @@ def _brought(folder: str, _changed: int) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def is_local_file(path: str) -> bool:
-    """Return whether a file is the user's, not Python's, a package's, or ours."""
+    """Return whether a file is the user's: not of Python, a package or ipytorchseed."""
     folder, name = os.path.split(path)
     try:
-        place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- for each module that is met
-        if not os.path.islink(place):  # noqa: PTH114 -- so here
+        place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- fast, for each module
+        if not os.path.islink(place):  # noqa: PTH114 -- as above
             return not is_installed_file(place)
         target = os.path.realpath(place)
     except (OSError, ValueError):  # not a path
@@ -91,8 +94,8 @@ def is_local_file(path: str) -> bool:
 def _is_store(place: str, target: str) -> bool:
     """Return whether a file of a package is a link into the cache of an installer.
 
-    In such a cache, as in uv's, the package's metadata is next to it. That is not so for a link
-    to a package under development, as of ``flit install --symlink``.
+    In such a cache, as in uv's, the package's metadata is next to the package. That distinguishes
+    the link from one to a package under development, as ``flit install --symlink`` creates.
     """
     while os.path.basename(place) == os.path.basename(target) != "":  # noqa: PTH119 -- as above
         place, target = os.path.dirname(place), os.path.dirname(target)  # noqa: PTH120 -- so here
@@ -106,12 +109,12 @@ def _has_metadata(folder: str) -> bool:
     return False
 
 
-# Resolves the links in a folder's path; cached, because few folders have most of the files.
+# Resolves the links in a folder's path. Cached, because most files are in few folders.
 _resolved = lru_cache(maxsize=1024)(os.path.realpath)
 
 
 def is_local_module(name: object) -> bool:
-    """Return whether a module is the user's: the notebook, or a file of theirs."""
+    """Return whether a module is the user's: the notebook, or one of the user's files."""
     if type(name) is not str:
         return False
     if name == "__main__":
@@ -126,7 +129,7 @@ def is_of_library(name: str) -> bool:
 
 
 def may_be_local(name: str) -> bool:
-    """Return quickly whether a module may be the user's; ``is_local_module`` is exact."""
+    """Return whether a module may be the user's; faster than ``is_local_module``."""
     standard = name.partition(".")[0] in sys.stdlib_module_names
     return not standard and not any(each in _file_of(name) for each in _PACKAGES)
 
@@ -135,7 +138,7 @@ def library_version(module: str) -> str | None:
     """Return the version of the library that a module belongs to.
 
     Returns:
-        Its version, or an empty string if it has none; None for the user's modules: the notebook,
+        The version, or an empty string if it is unknown. None for the user's modules: the notebook,
         a script, a package under development.
     """
     root = module.partition(".")[0]

@@ -1,4 +1,4 @@
-"""Hides warnings that inspecting a process causes, and pauses garbage collection."""
+"""Hides warnings that our own code causes, and pauses garbage collection."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Result = TypeVar("Result")
 def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None]:
     """Hide the warnings of one module while the block runs.
 
-    The list of filters is changed directly: a change through ``warnings`` would show warnings
-    again that were shown once.
+    The list of filters is changed directly. The functions of ``warnings`` would also reset which
+    warnings were already shown, so that those would be shown again.
 
     Args:
-        module: Its name, or the name of the compiled text.
-        kind: Which warnings.
+        module: The name of the module or of the compiled text.
+        kind: The category of warnings to hide.
     """
     filters: Any = warnings.filters
-    if type(filters) is not list:  # a user's cell put something else there
+    if type(filters) is not list:  # user code has replaced it
         filters = []
     hide = ("ignore", None, kind, re.compile(re.escape(module)), 0)
     filters.insert(0, hide)
@@ -38,10 +38,10 @@ def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None
 
 
 def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Return a function during which no garbage is collected.
+    """Wrap a function so that no garbage is collected while it runs.
 
-    Otherwise our allocations would decide when the user's objects end, whose code may run then.
-    Our time would also include a walk through all objects of the process.
+    Our allocations should not trigger a collection: it could run finalizers of user objects at
+    another time than without us, and it takes time to visit all objects of the process.
     """
 
     @functools.wraps(function)

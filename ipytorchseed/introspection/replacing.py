@@ -1,4 +1,4 @@
-"""Replaces attributes of other people's objects temporarily."""
+"""Replaces attributes of objects temporarily."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _INHERITED: Final = object()
 
 
 class Replacements:
-    """Replaces attributes, and restores those that no other code has replaced since."""
+    """Replaces attributes, and restores each one unless other code replaced it since."""
 
     def __init__(self) -> None:
         self._all: list[tuple[Any, str, Any, Any]] = []
@@ -26,12 +26,12 @@ class Replacements:
         """Replace an attribute.
 
         Args:
-            holder: The object that has it, directly or from its class.
-            name: The attribute.
+            holder: The object that has the attribute, itself or from its class.
+            name: The name of the attribute.
             ours: The temporary value.
 
         Raises:
-            AttributeError: The holder does not accept attributes.
+            AttributeError: The attribute cannot be set.
         """
         before = getattr(holder, "__dict__", {}).get(name, _INHERITED)
         setattr(holder, name, ours)

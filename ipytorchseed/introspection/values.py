@@ -1,7 +1,7 @@
-"""Quick tests of values that run no user code.
+"""Fast checks of values that run no user code.
 
-Values are not passed to ``getattr``, ``isinstance`` or ``hash``, which a class may answer with
-its own code. What the interpreter stores is read through its own descriptors.
+``getattr``, ``isinstance`` and ``hash`` may run code of a value's class, so they are not used.
+Attributes are read with the descriptors of builtin types instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, name_of_class, own
 
-# Items of a container, or attributes of an object, that are visited.
+# The maximum number of items of a container, or attributes of an object, to visit.
 _MANY = 64
 
 _DICTIONARY: Any = vars(types.ModuleType)["__dict__"]
@@ -25,11 +25,11 @@ _FACTORY: Any = vars(collections.defaultdict)["default_factory"]
 
 
 def identities(kinds: Iterable[type]) -> frozenset[int]:
-    """Return the identities of types, for look-ups that run no metaclass code."""
+    """Return the ``id`` of each type, for lookups that run no code of a metaclass."""
     return frozenset(map(id, kinds))
 
 
-# Types whose objects contain no user code, by identity.
+# The ``id`` of each type whose objects contain no user code.
 PLAIN: frozenset[int] = identities(
     {type(None), bool, int, float, complex, str, bytes, bytearray, range, slice, object}
     | {type(NotImplemented), type(...), types.CodeType, types.FrameType, types.TracebackType}
@@ -39,7 +39,7 @@ PLAIN: frozenset[int] = identities(
 
 _SCALARS: frozenset[int] = identities({type(None), bool, int, float, complex, str, bytes})
 
-# Types of the interpreter whose parts are visible only to the garbage collector.
+# The ``id`` of each builtin type whose parts only ``gc.get_referents`` returns.
 _ITERATORS: frozenset[int] = identities(
     {map, filter, zip, enumerate, reversed, types.MappingProxyType}
     | {kind for kind in vars(itertools).values() if type(kind) is type}
@@ -47,32 +47,32 @@ _ITERATORS: frozenset[int] = identities(
     | {type(iter({}.items())), type(iter(set())), type(iter(print, None))}
 )
 
-# The names under which IPython keeps cells and their results.
+# Matches names that IPython assigns to cells and their results.
 shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__").fullmatch
 
 
 def is_scalar(value: object) -> bool:
-    """Return whether a value is a scalar: without parts, and possibly shared if equal."""
+    """Return whether a value is a number, a boolean, a string, bytes or None."""
     return id(type(value)) in _SCALARS
 
 
 def is_module(value: object) -> bool:
-    """Return whether a value is a module, also of a subclass."""
+    """Return whether a value is a module, including objects of subclasses."""
     return issubclass(type(value), types.ModuleType)
 
 
 def module_names(module: object) -> dict[str, Any]:
-    """Return the dictionary of a module, or an empty one for any other value."""
+    """Return the ``__dict__`` of a module, or an empty dictionary for other values."""
     return (_DICTIONARY.__get__(module) or {}) if is_module(module) else {}
 
 
 def imported(module: str, name: str) -> Any:
-    """Return a name's value in a module, or None if the module was not imported."""
+    """Return the value of a name in a module, or None if there is none."""
     return module_names(sys.modules.get(module)).get(name)
 
 
 def text(value: object) -> str:
-    """Return a plain ``str``, and an empty string for any other value."""
+    """Return a value that is a plain ``str``, or an empty string for any other value."""
     return value if type(value) is str else ""
 
 
@@ -82,7 +82,7 @@ def is_class(value: object) -> bool:
 
 
 def is_function(value: object) -> bool:
-    """Return whether a value is a function of Python, C or Cython."""
+    """Return whether a value is a function or method, written in Python, C or Cython."""
     kind = type(value)
     return id(kind) in _FUNCTIONS or (
         name_of_class(kind) in _CYTHON
@@ -95,7 +95,7 @@ _CYTHON = frozenset({"cython_function_or_method", "fused_cython_function"})
 
 
 def module_of(value: Any) -> str:
-    """Return the name of the module of a value, or of its class, or an empty string."""
+    """Return the name of the module that defines a value or its class; "" if unknown."""
     kind = type(value)
     if issubclass(kind, types.ModuleType):
         return text(module_names(value).get("__name__"))
@@ -125,7 +125,7 @@ def qualified_name(value: Any) -> str:
 
 
 def is_from_its_module(value: Any) -> bool:
-    """Return whether a bound method is a public name, like ``random.shuffle``."""
+    """Return whether a module exports a bound method, such as ``random.shuffle``."""
     owner = value.__self__
     if is_module(owner) or is_class(owner):
         return True
@@ -142,14 +142,14 @@ def is_from_its_module(value: Any) -> bool:
 
 
 def items(value: Any) -> list[Any]:
-    """Return the first items of a container, the values of a dictionary, and views."""
+    """Return the first items of a container, or the first values of a dictionary."""
     kind = type(value)
     found: Any = dict.values(value) if issubclass(kind, dict) else None
     if found is None:
         found = next((each.__iter__(value) for each in _ITERABLES if issubclass(kind, each)), ())
     try:
         first = list(itertools.islice(found, _MANY))
-    except RuntimeError:  # another thread is changing it
+    except RuntimeError:  # another thread has changed the container
         return []
     is_made = issubclass(kind, collections.defaultdict)
     return [*first, _FACTORY.__get__(value)] if is_made else first
@@ -157,14 +157,14 @@ def items(value: Any) -> list[Any]:
 
 _ITERABLES = (list, tuple, set, frozenset, collections.deque)
 
-# Types of containers whose length is safe to read, by identity.
+# The ``id`` of each builtin container type.
 CONTAINERS: frozenset[int] = identities(
     {*_ITERABLES, dict, collections.OrderedDict, collections.defaultdict}
 )
 
 
 def parts(value: object) -> Iterator[Any]:
-    """Return the parts of an object: items, slots and values of its dictionary."""
+    """Yield the parts of an object: items, slots and attributes."""
     kind = type(value)
     if id(kind) in _ITERATORS:
         yield from gc.get_referents(value)[:_MANY]

@@ -1,1 +1,1 @@
-"""Random sources and generators: states, digests, seeds and draws."""
+"""Random sources and generators: their states, digests, seeds and draws."""

@@ -1,4 +1,4 @@
-"""Seeds a library when it is imported, since its import takes seconds."""
+"""Seeds a library when the user imports it, because importing it takes seconds."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from ipytorchseed.rng.source import Locate, Source
 
 
 class Awaited:
-    """The source of a library that was seeded before its import.
+    """Seeds a library at its import, and is its source until then.
 
-    It is a finder in ``sys.meta_path`` from the seeding until the import. When the import ends, it
-    seeds the library, and sets the state that was written to the source since.
+    It is added to ``sys.meta_path`` as a finder by ``seed``, and removed by the import. After the
+    import, it seeds the library. If a state was written to the source in the meantime, it also sets
+    that state.
 
     Args:
-        module: The module whose import it waits for.
-        name: The name of its source.
-        seeded: Returns the state of the source after seeding.
+        module: The module whose import is awaited.
+        name: The name of the source.
+        seeded: Returns the state that the source has after seeding with an integer.
         put: Seeds the library, and then sets the state of the source.
-        locate: As in ``Source``.
+        locate: See ``Source``.
     """
 
     def __init__(
@@ -45,24 +46,24 @@ class Awaited:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The source, if it waits to be seeded."""
+        """The source, if the library will be seeded at its import; else nothing."""
         return (self._source,) if self in sys.meta_path else ()
 
     def can_wait(self) -> bool:
-        """Return whether the module can still be imported."""
+        """Return whether the module is installed and was not imported yet."""
         return self._module not in sys.modules and PathFinder.find_spec(self._module) is not None
 
     def seed(self, value: int) -> None:
         """Seed the library once it is imported."""
         self._seed, self._state = value, self._seeded(value)
         if self not in sys.meta_path:
-            sys.meta_path.insert(0, self)  # before other finders, since it calls them
+            sys.meta_path.insert(0, self)  # first, because `find_spec` calls the other finders
 
     def _write(self, state: bytes) -> None:
         self._state = state
 
     def cancel(self) -> bool:
-        """Stop waiting; return whether it waited."""
+        """Do not seed the library at its import; return whether that was planned."""
         waited = self in sys.meta_path
         if waited:
             sys.meta_path.remove(self)
@@ -71,7 +72,7 @@ class Awaited:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec that the finders after this one find, with our loader."""
+        """Return the spec from other finders, with a loader that seeds the module."""
         if name != self._module:
             return None
         spec = find_after(self, name, path, target)
@@ -84,5 +85,5 @@ class Awaited:
         self.cancel()
         try:
             self._put(self._seed, self._state)
-        except Exception as error:  # noqa: BLE001 -- it would reach the user's import
+        except Exception as error:  # noqa: BLE001 -- the user's import must not fail
             warnings.warn(f"{self._module} could not be seeded: {in_brief(error)}", stacklevel=2)

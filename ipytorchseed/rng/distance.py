@@ -6,7 +6,7 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.rng import keras_random, mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 
-# The number of draws tried by default (some 20 ms).
+# The default number of draws to try, which takes about 20 ms.
 NEAR = 5_000_000
 
 
@@ -14,15 +14,15 @@ _SIZES = frozenset({mersenne.SIZE, *torch_random.SIZES})
 
 
 def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
-    """Count the draws that lead from one state to another of the same generator.
+    """Count the draws between two states of the same generator.
 
     Args:
         before: A full state, as returned by any of our ``read`` functions.
-        after: A later one.
-        bound: The largest number of draws to try for a Mersenne Twister.
+        after: A later full state.
+        bound: The maximum number of draws to try, for a Mersenne Twister.
 
     Returns:
-        The count, or None if ``after`` is not within reach of ``before``.
+        The number of draws, or None if ``after`` cannot be reached or is too far away.
     """
     if _is_json(before) and _is_json(after):
         try:
@@ -46,18 +46,24 @@ def _ahead(first: Position, last: Position) -> int | None:
 
 
 def same_stream(one: bytes, other: bytes, bound: int) -> bool:
-    """Return whether draws lead from one state to another, in either direction."""
+    """Return whether either state can be reached from the other by drawing.
+
+    Args:
+        one: A full state.
+        other: A full state.
+        bound: The maximum number of draws to try.
+    """
     if {len(one), len(other)} <= {*torch_random.SIZES}:
         return one[:8] == other[:8]  # the seed
     return any(draws_between(*pair, bound) is not None for pair in ((one, other), (other, one)))
 
 
 def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return a short name for a state's position in its stream.
+    """Return a short identifier of a state, from which draws can be counted.
 
     Returns:
-        The first words of the state as 16 hex digits, or its seed if it has no words; and the
-        numbers drawn since. None for an unknown kind of state.
+        16 hex digits (the first words of a Mersenne Twister, or the seed of a device's generator),
+        and the numbers drawn since then. None for other states.
     """
     if _is_json(state):
         return None
@@ -67,7 +73,16 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
 
 
 def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
-    """Count the draws from a state to a position that ``mark_of`` returned."""
+    """Count the draws from a state to a later state.
+
+    Args:
+        before: A full state.
+        mark: The ``mark_of`` the later state.
+        bound: The maximum number of draws to try, for a Mersenne Twister.
+
+    Returns:
+        The number of draws, or None if unknown.
+    """
     begin = mark_of(before)
     if begin is None:
         return None
@@ -80,21 +95,23 @@ def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
 def is_fresh(state: bytes) -> bool | None:
     """Return whether a generator was seeded and not drawn from since.
 
+    After a multiple of 624 draws, the result is True too. It is also True after 623 draws, because
+    numpy starts at that position if it takes a seed from the system.
+
     Returns:
-        None if it is unknown. Multiples of 624 draws look like none. So do 623, since numpy
-        starts there when it takes a seed from the system.
+        None if it is unknown.
     """
     twister = _twister(state)
     return None if twister is None else twister.used in {mersenne.N - 1, mersenne.N}
 
 
 def is_of_ours(state: bytes) -> bool:
-    """Return whether we can count draws in a state of this form."""
+    """Return whether draws can be counted for states of this format."""
     return len(state) in _SIZES or _is_json(state)
 
 
 def locate_state(state: bytes) -> Position:
-    """Find the seed and draws of a state whose size alone shows its kind."""
+    """Find the seed and draws of a state of an unknown generator."""
     if _is_list(state):
         return keras_random.locate(state)
     if len(state) != mersenne.SIZE:
@@ -104,15 +121,15 @@ def locate_state(state: bytes) -> Position:
 
 
 def _is_json(state: bytes) -> bool:
-    """Return whether a state is of a numpy ``Generator``.
+    """Return whether a state is that of a numpy ``Generator``.
 
-    Other states may begin with any byte.
+    States with one of the known sizes are excluded, because they may begin with any byte.
     """
     return state[:2] == b'{"' and len(state) not in _SIZES
 
 
 def _is_list(state: bytes) -> bool:
-    """Return whether a state may be of a seed generator of Keras."""
+    """Return whether a state may be that of a Keras ``SeedGenerator``."""
     return state[:1] == b"[" and len(state) not in _SIZES
 
 

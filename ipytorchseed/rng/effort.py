@@ -1,4 +1,4 @@
-"""A budget of draws for searches of positions in a stream."""
+"""A budget for searches that step through a stream to find a position."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class TooFar(Exception):  # noqa: N818 -- not an error
 
 
 class Effort:
-    """A budget of draws to step over; 350,000 take about a millisecond.
+    """A budget of draws; stepping over 350,000 takes about a millisecond.
 
     Args:
-        draws: The number of draws.
+        draws: The number of draws that searches may step over.
     """
 
     __slots__ = ("left",)
@@ -24,10 +24,10 @@ class Effort:
         self.left = draws
 
     def spend(self, draws: int) -> None:
-        """Take draws from the budget before stepping over them.
+        """Subtract draws from the budget.
 
         Raises:
-            TooFar: Fewer are left.
+            TooFar: The budget has fewer draws left.
         """
         if draws > self.left:
             self.left = 0
@@ -40,7 +40,7 @@ _allowed: ContextVar[Effort | None] = ContextVar("effort", default=None)
 
 @contextmanager
 def within(effort: Effort) -> Iterator[None]:
-    """Limit all searches in the block to one budget, in addition to their own bounds."""
+    """Limit all searches in the block to one shared budget."""
     token = _allowed.set(effort)
     try:
         yield
@@ -49,5 +49,5 @@ def within(effort: Effort) -> Iterator[None]:
 
 
 def current() -> Effort | None:
-    """Return the budget in force; None if there is none."""
+    """Return the budget that ``within`` has set, or None."""
     return _allowed.get()

@@ -1,7 +1,7 @@
 """Finds the user's generator objects in a namespace, without running user code.
 
-Attributes are read from instance dictionaries and slots, never through ``getattr``. So no property,
-``__getattr__``, ``__len__``, ``__iter__`` or ``__eq__`` of the user is called.
+Attributes are read from ``__dict__`` and slots, never with ``getattr``. No property,
+``__getattr__``, ``__len__``, ``__iter__`` or ``__eq__`` of a user's class is called.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import check_seed, derive_seed
 from ipytorchseed.rng.source import Kind, digest
 
-# Attributes or items followed from a name: ``transform.transforms[0].affine.R`` is four.
+# The maximum number of attributes or items after a name: ``t.transforms[0].affine.R`` has four.
 DEPTH = 4
 
-# The largest containers that are searched; larger ones hold data, not generators.
+# Larger containers are not searched: they probably contain data.
 _FEW = 32
 
-# Attributes and items that are followed at each depth, in the order of the namespace.
+# The maximum number of attributes and items to follow at each depth, in namespace order.
 _MOST = 20_000
 
 
-# The types of generators that users make.
+# The types of generators that users create.
 KINDS = (
     python_random.KIND, numpy_random.LEGACY, numpy_random.KIND, torch_random.KIND,
     keras_random.KIND,
 )  # fmt: skip
 
-# The seed last derived for each generator, by name: a hint for finding its position.
+# The last seed derived for each generator, by name: a hint for finding its position.
 _derived: dict[str, int] = {}
 
 
@@ -55,12 +55,12 @@ class FoundGenerator(Struct, frozen=True):
     """A generator object of the user.
 
     Attributes:
-        name: The expression for it: ``g``, ``loader.generator``, ``rngs['train']``.
-        kind: Its row in the table.
+        name: The expression for the generator: ``g``, ``loader.generator``, ``rngs['train']``.
+        kind: The row of the generator's type in ``KINDS``.
         object: The generator. Do not keep a reference to it.
         others: Other names of the same object.
-        library: The package whose object holds it; empty if it is the user's, or the generator's
-            own package.
+        library: The package whose object contains the generator. Empty if an object of the user, or
+            of the package that defines the generator's type, contains it.
     """
 
     name: str
@@ -71,16 +71,16 @@ class FoundGenerator(Struct, frozen=True):
 
     @property
     def type(self) -> str:
-        """Its type as users write it, ``torch.Generator``."""
+        """The type of the generator as users write it, such as ``torch.Generator``."""
         return self.kind.type
 
     @property
     def described(self) -> str:
-        """Its type, and the library that holds it: ``numpy.random.RandomState in optuna``."""
+        """The type, with the library if any: ``numpy.random.RandomState in optuna``."""
         return f"{self.type} in {self.library}" if self.library else self.type
 
     def read(self) -> bytes:
-        """Return its full state."""
+        """Return the full state of the generator."""
         return self.kind.read(self.object)
 
     def write(self, state: bytes) -> None:
@@ -89,17 +89,17 @@ class FoundGenerator(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """The digest of its state."""
+        """The digest of the generator's state."""
         return digest(self.read())
 
     @property
     def position(self) -> Position:
-        """The seed that it started with and its draws since."""
+        """The seed of the generator and the draws since."""
         hints = [_derived[name] for name in (self.name, *self.others) if name in _derived]
         return self.kind.locate(self.object, hints)
 
     def reseed(self, common: int) -> int:
-        """Seed it with a seed derived from a common seed and its name; return that seed."""
+        """Seed the generator from a common seed and its name; return the derived seed."""
         value = derive_seed(check_seed(common), self.name)
         self.kind.seed(self.object, value)
         _derived[self.name] = value
@@ -110,12 +110,12 @@ def find_generators(namespace: Mapping[str, object]) -> list[FoundGenerator]:
     """Find the generators in a namespace, up to ``DEPTH`` attributes or items deep.
 
     Args:
-        namespace: Names and objects, such as a notebook's user namespace. The shell's names for
-            cells and their results are skipped.
+        namespace: Names and objects, such as a notebook's user namespace. Names that the shell
+            assigns to cells and their results are skipped.
 
     Returns:
-        One entry for each generator, under its shortest name, in the order of the namespace.
-        Excludes the hidden generators of ``random``, ``numpy.random`` and torch's devices.
+        One entry for each generator, under its shortest name, in namespace order. The hidden
+        generators of ``random``, ``numpy.random`` and torch's devices are not included.
     """
     kinds: dict[int, Kind | None] = {}
     types = _types()
@@ -131,14 +131,14 @@ def find_generators(namespace: Mapping[str, object]) -> list[FoundGenerator]:
         below: list[tuple[str, object, str]] = []
         for name, value, holder in level:
             made = type(value)
-            if id(made) not in kinds:  # keeps these alive as long as their objects
+            if id(made) not in kinds:
                 kinds[id(made)] = _kind_of(made, types)
             kind = kinds[id(made)]
             if kind is not None:
                 state = _state_holder(value, kind)
                 identity = id(state)
                 hidden = hidden or hidden_generators()
-                if identity in hidden or state is None:  # no call of numpy's ``__init__``
+                if identity in hidden or state is None:  # None: `__init__` was not called
                     continue
                 entry = FoundGenerator(name, kind, value, (), _library(holder, kind))
                 known = entries.setdefault(identity, entry)
@@ -157,12 +157,17 @@ def find_generators(namespace: Mapping[str, object]) -> list[FoundGenerator]:
     return list(entries.values())
 
 
-# Libraries whose objects hold generators that users made: a loader's of torch.
+# Libraries whose objects contain generators that users created, such as a loader's.
 _PASS_ON = frozenset({"numpy", "torch"})
 
 
 def _library(holder: str, kind: Kind) -> str:
-    """Return the package whose object holds a generator; empty if it is the user's."""
+    """Return ``FoundGenerator.library``.
+
+    Args:
+        holder: The module of the class of the object that contains the generator.
+        kind: The row of the generator's type.
+    """
     package = holder.partition(".")[0]
     passed = package in _PASS_ON and package == kind.module.partition(".")[0]
     own = not package or passed or package in sys.stdlib_module_names
@@ -182,38 +187,38 @@ def _types() -> list[tuple[type, Kind]]:
 def _kind_of(made: type, types: list[tuple[type, Kind]]) -> Kind | None:
     for base, kind in types:
         if issubclass(made, base):
-            # SystemRandom takes each number from the operating system: it has no state.
+            # SystemRandom has no state: each number is from the operating system.
             return None if issubclass(made, random.SystemRandom) else kind
     return None
 
 
 def _state_holder(generator: object, kind: Kind) -> object:
-    """Return the object that holds the state.
+    """Return the object that contains the state, which several generators may share.
 
-    Several numpy ``Generator`` can share one bit generator.
+    For numpy, this is the bit generator.
     """
     return numpy_random.engine(generator) if kind.module == "numpy.random" else generator
 
 
 def is_source(generator: object, kind: Kind) -> bool:
-    """Return whether a generator is the hidden one of a source, not the user's.
+    """Return whether a generator is the hidden generator of a source.
 
     Args:
-        generator: A generator found in a value.
-        kind: Its row in the table.
+        generator: The generator.
+        kind: The row of the generator's type in ``KINDS``.
     """
     return id(_state_holder(generator, kind)) in hidden_generators()
 
 
 def hidden_generators() -> set[int]:
-    """Return the identities of generators that are sources."""
+    """Return the ``id`` of each generator that is a source."""
     found: list[object] = [python_random.hidden(), *torch_random.default_generators().values()]
     if numpy_random.MODULE in sys.modules:
         found += [numpy_random.hidden(), numpy_random.engine(numpy_random.hidden())]
     return {*map(id, found)}
 
 
-# Modules whose plain objects (numbers, tensors, arrays, frames) hold no generators.
+# Modules whose own objects, such as numbers, tensors, arrays and frames, contain no generators.
 _CLOSED_MODULES = frozenset({"builtins", "torch", "numpy", "pandas", "functools"})
 
 
@@ -227,8 +232,8 @@ _OF_MODULES = frozenset({
 })  # fmt: skip
 
 
-# Classes that forward attribute access to one of their attributes: ``env.action_space`` is
-# ``env.env.env.action_space``.
+# Classes that forward attribute access to an inner object: ``env.action_space`` may mean
+# ``env.env.env.action_space``. Each is mapped to the name of the inner object.
 # https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper
 _WRAPPERS = {"gymnasium.core": ("Wrapper", "env")}
 
@@ -269,7 +274,7 @@ def _held(name: str, value: Any) -> Iterator[tuple[str, object]]:
 
 
 def _shared(value: Any) -> Iterator[tuple[str, object]]:
-    """Yield the generators that an object has from its class."""
+    """Yield the generators that are attributes of an object's class."""
     kind = type(value)
     if names := _shared_of(kind):
         held = dict(attributes(value))
@@ -277,21 +282,22 @@ def _shared(value: Any) -> Iterator[tuple[str, object]]:
 
 
 def _shared_generators(kind: type) -> tuple[str, ...]:
-    """Return the names of generators that objects of a library's class share."""
+    """Return the names of generators that are attributes of a library's class."""
     if may_be_local(module_of_class(kind)):
         return ()
     types, names = tuple(made for made, _ in _types()), dict.fromkeys(chain(*map(own, mro(kind))))
     return tuple(name for name in names if isinstance(find_member(kind, name), types))
 
 
-# The same, found once for each class.
+# The same, cached for each class.
 _shared_of = per_object(_shared_generators)
 
 
 def _public(kind: type, attribute: str) -> str:
-    """Return the property by which users reach an attribute, or the attribute.
+    """Return the public property for a private attribute, or else the attribute.
 
-    It is ``np_random`` for ``_np_random``. Only libraries are known to keep this convention.
+    For example, return ``np_random`` for ``_np_random``. This is only done for classes of
+    libraries: in a user's class, the property may be something else.
     """
     public = attribute.lstrip("_")
     return public if public != attribute and public in _properties_of(kind) else attribute
@@ -305,5 +311,5 @@ def _properties(kind: type) -> frozenset[str]:
     return frozenset(name for name in names if isinstance(find_member(kind, name), property))
 
 
-# The same, found once for each class.
+# The same, cached for each class.
 _properties_of = per_object(_properties)

@@ -1,6 +1,6 @@
-"""Keras: the seed generator behind ``keras.random``, and those of layers.
+"""Keras: the global generator of ``keras.random``, and seed generators of layers.
 
-A seed generator holds the seed and how many numbers it has given.
+The state of a seed generator is its seed and the number of draws.
 https://keras.io/api/random/seed_generator/
 """
 
@@ -18,23 +18,23 @@ from ipytorchseed.rng.source import Kind, Library, Source
 
 _GLOBALS = "keras.src.backend.common.global_state"
 
-# Names in the state that Keras keeps for each thread: ``keras.utils.set_random_seed`` sets both.
+# Names in the state of a thread in Keras, which ``keras.utils.set_random_seed`` sets.
 _SEED, _GENERATOR = "global_random_seed", "global_seed_generator"
 
-# The largest number in a state: 32 bits, with a sign on torch.
+# The largest number in a state. The numbers have 32 bits, and are signed with torch.
 _INT32 = 2**31 - 1
 
 
-# The tensor that was last read, its version on torch, and the state: reading takes long.
+# The tensor that was read last, its version with torch, and the state. Reading is slow.
 _last: tuple[Callable[[], Any], int, bytes] = (lambda: None), 0, b""
 
 
 def _read_generator(generator: Any) -> bytes:
     global _last  # noqa: PLW0603 -- a cache of the process
     tensor = generator.state.value
-    if hasattr(tensor, "assign"):  # of TensorFlow: it changes unnoticed
+    if hasattr(tensor, "assign"):  # of TensorFlow, which has no version
         return _numbers_in(tensor)
-    version = getattr(tensor, "_version", 0)  # on JAX, another tensor replaces it
+    version = getattr(tensor, "_version", 0)  # of JAX: tensors are immutable
     if tensor is not _last[0]() or version != _last[1]:
         _last = weakref.ref(tensor), version, _numbers_in(tensor)
     return _last[2]
@@ -53,7 +53,7 @@ def _seed_generator(generator: Any, value: int) -> None:
 
 
 def locate(state: bytes, hints: Sequence[int] = ()) -> Position:  # noqa: ARG001
-    """Return the seed and the draws of a state; an unknown position for other states."""
+    """Return the seed and draws of a state, or ``UNKNOWN`` for other states."""
     found = _parse(state)
     return UNKNOWN if found is None else Position(found[0], found[1])
 
@@ -69,10 +69,10 @@ def _parse(state: bytes) -> list[int] | None:
 
 
 def _numbers(state: bytes) -> list[int]:
-    """Return the numbers of a state.
+    """Return the two numbers of a state.
 
     Raises:
-        StateError: It is of a different kind.
+        StateError: The bytes are not such a state.
     """
     found = _parse(state)
     if found is None:
@@ -90,7 +90,7 @@ def _held() -> dict[str, Any]:
     return sys.modules[_GLOBALS].GLOBAL_STATE_TRACKER.__dict__  # type: ignore[no-any-return]
 
 
-# The beginning of the states of ``keras.random``, whose numbers are no count of draws.
+# The prefix of states of ``keras.random``, so that their draws are not counted.
 _PREFIX = b"keras"
 
 
@@ -104,7 +104,7 @@ def _write(state: bytes) -> None:
     if state[: len(_PREFIX)] != _PREFIX:
         raise StateError(f"these {len(state)} bytes are no state of keras.random")
     if not numbers:
-        held[_GENERATOR] = None  # Keras makes it when it first draws
+        held[_GENERATOR] = None  # Keras creates it at the first draw
     else:
         if held.get(_GENERATOR) is None:
             held[_GENERATOR] = sys.modules["keras"].random.SeedGenerator(seed=0)

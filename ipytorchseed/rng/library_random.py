@@ -1,4 +1,4 @@
-"""Random streams of numba, and of libraries that can be seeded but not read."""
+"""Random sources of numba, and of libraries that can be seeded but not read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ipytorchseed.rng.mersenne import Twister, locate
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.source import Library, Source
 
-# The beginning of numba's Mersenne Twister: words used, the words, whether a normal number is
-# cached, that number. Source: ``rnd_state_t`` in
+# The first fields of numba's state: words used, the words, whether a normal number is cached, and
+# that number. Source: ``rnd_state_t`` in
 # https://github.com/numba/numba/blob/main/numba/cpython/randomimpl.py
 _STATE = struct.Struct("<i2496sid")
 
@@ -27,7 +27,11 @@ def _helpers() -> Any:  # a C extension
 
 
 def _address(which: str) -> int:
-    """Return the address of this thread's state of ``np`` or ``py`` in compiled code."""
+    """Return the address of this thread's state, of ``numpy.random`` or ``random``.
+
+    Args:
+        which: ``np`` or ``py``.
+    """
     return int(getattr(_helpers(), f"rnd_get_{which}_state_ptr")())
 
 
@@ -66,8 +70,8 @@ def _seed_numba(value: int) -> None:
 def _seed_cupy(_: object, value: int) -> None:
     """Seed CuPy's generators, one per device.
 
-    Devices without a generator get the seed when they start: CuPy then reads ``CUPY_SEED``.
-    Calling ``cupy.random.seed`` would start CUDA. cuRAND's host interface cannot return a state:
+    Devices without a generator get the seed from ``CUPY_SEED`` when they start. Calling
+    ``cupy.random.seed`` instead would start CUDA. The state cannot be read:
     https://docs.nvidia.com/cuda/curand/host-api-overview.html
     """
     os.environ["CUPY_SEED"] = str(value)
@@ -76,7 +80,7 @@ def _seed_cupy(_: object, value: int) -> None:
         state.seed(value)
 
 
-# Libraries whose stream cannot be read, each with a function that seeds it through its module.
+# Libraries whose state cannot be read, each with a function that seeds it, given the module.
 _SETTERS: dict[str, Callable[[Any, int], object]] = {
     "cupy": _seed_cupy,
     # One stream per thread. https://docs.opencv.org/4.x/d2/de8/group__core__array.html

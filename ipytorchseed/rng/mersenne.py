@@ -1,13 +1,13 @@
-"""Counts the draws of the Mersenne Twister, forwards or backwards from a seed.
+"""Finds the position of a Mersenne Twister: its seed and the draws since.
 
-Python's ``random``, numpy's legacy generator and torch's CPU generator are one algorithm, MT19937
-(Matsumoto and Nishimura 1998, doi:10.1145/272991.272995): 624 words are given one by one, and then
-all are renewed ("twisted"). The position in the stream is the number of renewals, and the number of
-current words given. Two facts make it exact:
+Python's ``random``, numpy's legacy generator and torch's CPU generator use the same algorithm,
+MT19937 (Matsumoto and Nishimura 1998, doi:10.1145/272991.272995): 624 words are returned one by
+one, and then all are replaced ("twisted"). The position in the stream is the number of twists and
+the number of current words that were returned. There are two ways to find it:
 
-* from a known seed, we can step forwards, some 400 million draws a second, until the words match;
-* renewing is invertible, and only the words right after seeding follow a certain recurrence.
-  Stepping backwards until it holds finds the seed, whatever set it.
+* If the seed is known, step forwards from it, at 400 million draws a second, until the words match.
+* Twisting is invertible, and only the words right after seeding satisfy a certain recurrence. So
+  stepping backwards until they do finds an unknown seed.
 """
 
 from __future__ import annotations
@@ -31,16 +31,14 @@ _TAIL = struct.Struct("<iBd")  # words used, whether a normal number is cached, 
 SIZE = _WORDS + _TAIL.size
 
 _MASK = 0xFFFFFFFF
-# How many draws to search backwards for an unknown seed (a tenth of a second at most).
+# The maximum number of draws to search backwards, which takes at most a tenth of a second.
 _NEAR = 2_000_000
 
-# The cost of a step back, in steps forwards.
+# A step back takes as long as this many steps forwards.
 _SLOWER = 12
 
-# How seeding fills the words.
-#
-# ``knuth`` from one integer (numpy's ``seed(int)``, torch), ``array`` by mixing a list of words in
-# (python's ``seed``).
+# The method of seeding: ``knuth`` fills the words from one integer (numpy's ``seed(int)``, torch),
+# ``array`` mixes in a list of words (Python's ``seed``).
 Scheme = Literal["knuth", "array"]
 
 
@@ -49,8 +47,8 @@ class Twister(Struct, frozen=True):
 
     Attributes:
         words: The 624 words, as 2496 little-endian bytes.
-        used: The number of words given, 0 to 624; 624 right after seeding.
-        normal: The normal number that python and numpy may cache for the next call, or None.
+        used: The number of words that were returned, from 0 to 624; 624 right after seeding.
+        normal: The normal number that Python and numpy may cache for the next call, or None.
     """
 
     words: bytes
@@ -60,7 +58,7 @@ class Twister(Struct, frozen=True):
     def pack(self) -> bytes:
         """Return the state as ``SIZE`` bytes.
 
-        If the bytes of two states are equal, so are all later numbers.
+        If two generators have equal bytes, they return equal numbers from then on.
         """
         cached = self.normal is not None
         return self.words + _TAIL.pack(self.used, cached, self.normal if cached else 0.0)
@@ -70,12 +68,12 @@ class Twister(Struct, frozen=True):
         """Return the state that ``pack`` wrote.
 
         Raises:
-            StateError: It is not a state of a Mersenne Twister.
+            StateError: The bytes are not a state of a Mersenne Twister.
         """
         if len(state) != SIZE:
             raise StateError(f"a Mersenne Twister's state has {SIZE} bytes, this one {len(state)}")
         used, cached, normal = _TAIL.unpack_from(state, _WORDS)
-        if not 0 <= used <= N:  # numpy would accept it, and read past its words
+        if not 0 <= used <= N:  # numpy would accept it, and read past the words
             raise StateError(f"a Mersenne Twister's position is from 0 to {N}, this one {used}")
         return cls(state[:_WORDS], used, normal if cached else None)
 
@@ -96,31 +94,35 @@ def seeded(seed: int, scheme: Scheme) -> Twister:
 
 
 def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None:
-    """Count the draws that lead from one state to another.
+    """Count the draws between two states.
 
     Args:
         origin: The first state.
         target: The second state.
-        bound: The largest number of draws to try.
+        bound: The maximum number of draws to try.
 
     Returns:
-        The number of draws, or None if ``target`` is not within ``bound`` draws.
+        The number of draws, or None if ``target`` is not reached within ``bound`` draws.
 
     Raises:
-        TooFar: The budget of a limited ``effort`` is spent.
+        TooFar: The budget of ``effort.within`` is spent.
     """
     return steps_to(origin, target.words, target.used, bound)
 
 
 def mark_of(state: bytes) -> tuple[str, int]:
-    """Return the first two words of a packed state in hex, and the words used."""
+    """Return the first two words of a packed state in hex, and ``used``."""
     return state[:8].hex(), _TAIL.unpack_from(state, _WORDS)[0]
 
 
 def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
-    """Count the draws that lead to a state whose words begin with ``goal``.
+    """Count the draws between two states; see ``distance``.
 
-    As ``distance``.
+    Args:
+        origin: The first state.
+        goal: The first words of the second state.
+        used: The ``used`` of the second state.
+        bound: The maximum number of draws to try.
     """
     import numpy as np
     from numpy.random import MT19937
@@ -143,18 +145,18 @@ def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
 
 
 def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Position:
-    """Find the seed that leads to ``state``, and the draws since.
+    """Find the seed of a generator, and the draws since.
 
     Args:
-        state: The state to locate.
-        scheme: The method of seeding of this generator.
-        hints: Seeds that it may have started with, likeliest first.
+        state: The state of the generator.
+        scheme: The method of seeding.
+        hints: Seeds that may have been used, likeliest first.
 
     Returns:
-        The position. It is ``beyond`` if every search reached its bound.
+        The position. If no search was successful, it is unknown, and ``beyond`` if there are hints.
 
     Raises:
-        TooFar: The budget of a limited ``effort`` is spent.
+        TooFar: The budget of ``effort.within`` is spent.
     """
     hints = tuple(dict.fromkeys(hints))
     for reach in (_NEAR // 20, _NEAR):
@@ -177,7 +179,7 @@ def _from_hints(
 
 @lru_cache(maxsize=256)
 def _search_backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
-    """Step back, renewal by renewal, until the words are those right after seeding."""
+    """Step back, twist by twist, until the words are those right after seeding."""
     import numpy as np
 
     words = np.frombuffer(state.words, dtype=np.uint32)
@@ -195,9 +197,9 @@ def _search_backwards(state: Twister, scheme: Scheme, reach: int) -> Position | 
 
 
 def _same_but_first_bits(made: bytes, words: Any) -> bool:  # numpy array
-    """Return whether words are equal in all bits that affect a renewal.
+    """Return whether words are equal in all bits that affect the next twist.
 
-    Only the highest bit of the first word does.
+    Of the first word, only the highest bit does.
     """
     import numpy as np
 
@@ -206,11 +208,14 @@ def _same_but_first_bits(made: bytes, words: Any) -> bool:  # numpy array
 
 
 def _untwist(new: Any) -> Any:  # numpy arrays of 624 words
-    """Return the words that were renewed to ``new``.
+    """Return the words before a twist.
 
-    Renewal is ``x[n+624] = x[n+397] ^ A(high bit of x[n], low 31 bits of x[n+1])``, and ``A``, a
-    shift and a conditional exclusive or, can be undone: the highest bit of its result shows
-    whether the condition held.
+    A twist computes ``x[n+624] = x[n+397] ^ A(high bit of x[n], low 31 bits of x[n+1])``. ``A`` is
+    a shift and a conditional exclusive or. It is invertible, because the highest bit of its result
+    shows whether the condition was true.
+
+    Args:
+        new: The words after the twist.
     """
     import numpy as np
 
@@ -228,7 +233,7 @@ def _untwist(new: Any) -> Any:  # numpy arrays of 624 words
     mixed[split + 1 :] = undo(new[split:] ^ new[:M])
     join(split + 1, N)
     mixed[1 : split + 1] = undo(new[:split] ^ old[M:])
-    mixed[0] = undo(old[N - 1 :] ^ old[M - 1 : M])[0]  # valid if a renewal made these words too
+    mixed[0] = undo(old[N - 1 :] ^ old[M - 1 : M])[0]  # wrong if `old` was seeded, not twisted
     join(0, split + 1)
     return old
 
@@ -238,7 +243,10 @@ def _spread(word: int) -> int:
 
 
 def _knuth_seed(words: list[int]) -> int | None:
-    """Invert ``word[i] = 1812433253 * spread(word[i-1]) + i`` of MT19937."""
+    """Return the seed that the ``knuth`` scheme fills into these words, or None.
+
+    It inverts ``word[i] = 1812433253 * spread(word[i-1]) + i``.
+    """
     factor = 1812433253
     for i in range(2, 6):
         if (factor * _spread(words[i - 1]) + i) & _MASK != words[i]:
@@ -248,7 +256,7 @@ def _knuth_seed(words: list[int]) -> int | None:
 
 @lru_cache(maxsize=1)
 def _array_start() -> list[int]:
-    """The words into which ``init_by_array`` of the reference mixes its key."""
+    """Return the words into which ``init_by_array`` of MT19937 mixes the key."""
     words = [19650218]
     for i in range(1, 8):
         words.append((1812433253 * _spread(words[-1]) + i) & _MASK)
@@ -256,9 +264,9 @@ def _array_start() -> list[int]:
 
 
 def _array_seed(words: list[int]) -> int | None:
-    """Invert ``init_by_array`` for a key of one word.
+    """Return the seed that the ``array`` scheme mixes into these words, or None.
 
-    Python uses such keys for seeds from 0 to 2**32-1.
+    It inverts ``init_by_array`` for a key of one word, which Python uses for seeds below 2**32.
     """
     before = {
         i: ((words[i] + i) ^ (_spread(words[i - 1]) * 1566083941)) & _MASK for i in range(3, 8)
@@ -271,5 +279,5 @@ def _array_seed(words: list[int]) -> int | None:
 
 
 def _live_words(engine: Any) -> Any:  # MT19937 in, ctypes array out
-    """View the 624 words of a numpy ``MT19937`` in place, at the documented address."""
+    """Return a view of the 624 words of a numpy ``MT19937``."""
     return (ctypes.c_char * _WORDS).from_address(engine.ctypes.state_address)

@@ -28,9 +28,9 @@ def hidden() -> RandomState:
 
 
 def engine(generator: Any) -> BitGenerator:  # RandomState or Generator
-    """Return the bit generator that a ``RandomState`` or ``Generator`` draws from.
+    """Return the bit generator of a ``RandomState`` or ``Generator``.
 
-    Like the whole module, it calls no method that a subclass overrides.
+    Methods that a subclass overrides are not called, here and in the whole module.
     """
     from numpy.random import Generator, RandomState
 
@@ -46,10 +46,11 @@ def _is_twister(engine: BitGenerator) -> bool:
 def read_legacy(generator: RandomState) -> bytes:
     """Return the state of a ``RandomState``, including its cached normal number.
 
-    Returns the bytes of ``mersenne.Twister.pack`` for MT19937, else JSON.
+    Returns:
+        The result of ``mersenne.Twister.pack`` for MT19937, else JSON.
     """
     bits = engine(generator)
-    with bits.lock:  # also held by other threads that draw
+    with bits.lock:  # which threads acquire to draw
         now = _document(generator)
     if not _is_twister(bits):
         return _to_json(now)
@@ -58,10 +59,10 @@ def read_legacy(generator: RandomState) -> bytes:
 
 
 def write_legacy(generator: RandomState, state: bytes) -> None:
-    """Restore the state of a ``RandomState`` that ``read_legacy`` returned.
+    """Restore a state of a ``RandomState`` that ``read_legacy`` returned.
 
     Raises:
-        StateError: The state is damaged, or is of another bit generator.
+        StateError: The state is damaged, or is that of another bit generator.
     """
     import numpy as np
 
@@ -79,7 +80,7 @@ def write_legacy(generator: RandomState, state: bytes) -> None:
 
 
 def seed_legacy(generator: RandomState, value: int) -> None:
-    """Seed a ``RandomState``, whatever bit generator it runs on."""
+    """Seed a ``RandomState`` with any bit generator."""
     from numpy.random import RandomState
 
     bits = engine(generator)
@@ -103,23 +104,23 @@ def read_generator(generator: Generator) -> bytes:
 
 
 def write_generator(generator: Generator, state: bytes) -> None:
-    """Restore the state of a ``Generator`` that ``read_generator`` returned.
+    """Restore a state of a ``Generator`` that ``read_generator`` returned.
 
     Raises:
-        StateError: The state is damaged, or is of another bit generator.
+        StateError: The state is damaged, or is that of another bit generator.
     """
     bits = engine(generator)
     _put(_from_json(state), bits.state, partial(setattr, bits, "state"))
 
 
 def seed_generator(generator: Generator, value: int) -> None:
-    """Set a ``Generator`` to the state that the seed ``value`` gives it."""
+    """Set a ``Generator`` to the state of a new one with the seed ``value``."""
     bits = engine(generator)
     bits.state = _begin(bits, value)
 
 
 def locate_generator(generator: Generator, hints: Sequence[int]) -> Position:
-    """Find the seed and draws of the present state of a ``Generator``."""
+    """Find the seed of a ``Generator``, and its draws since."""
     return odometer.locate(engine(generator), hints)
 
 
@@ -149,7 +150,16 @@ def _document(generator: RandomState) -> Any:  # what `get_state` returns
 
 
 def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:
-    """Set a state, or restore ``before`` and raise an error."""
+    """Set a state; if numpy rejects it, restore the previous state and raise an error.
+
+    Args:
+        document: The state to set.
+        before: The current state.
+        put: Sets a state.
+
+    Raises:
+        StateError: numpy rejects the state, or it is that of another bit generator.
+    """
     mine, other = before["bit_generator"], document.get("bit_generator")
     if mine != other:
         raise StateError(f"this state is of numpy's {other}, but the generator now runs on {mine}")

@@ -1,8 +1,8 @@
-"""Counts the draws of numpy's other generators, by arithmetic on their states.
+"""Counts the draws of numpy's bit generators, by arithmetic on their states.
 
-It counts raw 64-bit numbers between the state that a seed gives and the present one. PCG64 is a
-linear congruential generator, whose steps have a discrete logarithm (O'Neill 2014,
-HMC-CS-2014-0905, section 4.3.1). Philox is a counter, and SFC64 contains one.
+It counts the raw 64-bit numbers between two states. PCG64 is a linear congruential generator, for
+which this is a discrete logarithm (O'Neill 2014, HMC-CS-2014-0905, section 4.3.1). Philox is a
+counter, and SFC64 contains one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 if TYPE_CHECKING:
     from numpy.random import BitGenerator
 
-# Entropy of a SeedSequence that is at least this large is the system's, not a typed seed.
+# If the entropy of a SeedSequence is at least this large, it is from the system, not a typed seed.
 _LARGEST_SEED = 2**63
 
 _PCG64_FACTOR = 0x2360ED051FC65DA44385DF649FCCF645
@@ -26,11 +26,11 @@ _MASK128 = 2**128 - 1
 
 
 def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
-    """Find the seed that a numpy bit generator started with, and its raw draws since.
+    """Find the seed of a numpy bit generator, and its raw draws since.
 
     Args:
-        engine: The bit generator; it is read, not advanced.
-        hints: Seeds that may have been set later, likeliest first.
+        engine: The bit generator, which does not advance.
+        hints: Seeds that may have been used after its creation, likeliest first.
     """
     import numpy as np
 
@@ -52,11 +52,14 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
 
 
 def count(origin: BitGenerator, now: Any) -> int | None:  # a state of its kind
-    """Count the raw draws that lead from the present state of a generator to another.
+    """Count the raw draws between the states of two bit generators of the same type.
 
     Args:
-        origin: A private generator: it may be advanced.
-        now: The property ``state`` of another generator of its kind.
+        origin: A bit generator in the first state. It may be advanced.
+        now: The second state, as the property ``state`` returns it.
+
+    Returns:
+        The number of draws, or None if it is unknown or too large.
     """
     step = _COUNT.get(type(origin).__name__)
     draws = None if step is None else step(origin, now)
@@ -107,7 +110,7 @@ def _sfc64(origin: Any, now: Any) -> int | None:
     draws = end[3] - begin[3]
     if not 0 <= draws <= BOUND:
         return None
-    origin.random_raw(draws, output=False)  # the counter does not distinguish two streams
+    origin.random_raw(draws, output=False)  # generators with other seeds have the same counter
     return draws if [int(word) for word in origin.state["state"]["state"]] == end else None
 
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ipytorchseed.rng.seeds import LIMIT
 
-# The largest number of draws to count; a quarter of a second for MT19937.
+# The maximum number of draws to count, which takes a quarter of a second for MT19937.
 BOUND = 100_000_000
 
 
@@ -14,10 +14,10 @@ class Position(Struct, frozen=True):
     """A position in a stream of random numbers.
 
     Attributes:
-        seed: The seed that the stream started with, or None if unknown.
-        draws: Raw numbers drawn since, or None if unknown.
-        beyond: True if the count stopped at ``BOUND``: there are more draws, or this seed
-            never reaches the state.
+        seed: The seed of the stream, or None if unknown.
+        draws: The raw numbers drawn since seeding, or None if unknown.
+        beyond: Whether counting stopped at ``BOUND``: there are more draws, or the stream of the
+            seed does not contain the state.
     """
 
     seed: int | None = None
@@ -26,7 +26,7 @@ class Position(Struct, frozen=True):
 
     @property
     def is_chosen(self) -> bool:
-        """Whether a person chose the seed; seeds that a library chooses are larger."""
+        """Whether a person may have chosen the seed; a library chooses larger ones."""
         return self.seed is not None and self.seed < LIMIT
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.source import Kind, Library
 
-_VERSION = 3  # of the tuples that random.setstate takes
+_VERSION = 3  # the first item of the tuple for `random.setstate`
 
 
 def hidden() -> random.Random:
@@ -19,7 +19,7 @@ def hidden() -> random.Random:
     return random._inst  # noqa: SLF001
 
 
-# Reads attributes of a generator without any ``__getattribute__`` of a subclass.
+# Returns the attributes of a generator without calling methods of a subclass.
 _attributes = vars(random.Random)["__dict__"].__get__
 
 
@@ -35,7 +35,7 @@ def read(generator: random.Random) -> bytes:
 
 
 def write(generator: random.Random, state: bytes) -> None:
-    """Restore the state that ``read`` returned, also for a subclass."""
+    """Restore a state that ``read`` returned."""
     found = mersenne.Twister.unpack(state)
     internal = (*array("I", found.words), found.used)
     random.Random.setstate(generator, (_VERSION, internal, found.normal))

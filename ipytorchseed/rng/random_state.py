@@ -1,4 +1,4 @@
-"""``RandomState``: every source and named generators, as part of a checkpoint."""
+"""``RandomState``: saves and restores random states as part of a checkpoint."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FORMAT = Format(
 
 
 class _States(msgspec.Struct, frozen=True):
-    """The full states of one process, by name."""
+    """The full states of sources and generators in one process, by name."""
 
     sources: dict[str, bytes]
     generators: dict[str, bytes]
@@ -38,16 +38,16 @@ class _States(msgspec.Struct, frozen=True):
 class RandomState:
     """The states of all random sources and of given generators, for a checkpoint.
 
-    It implements torch's ``Stateful`` protocol: ``state_dict`` and ``load_state_dict``, with plain
-    bytes and integers. States are kept by rank. In a job of several processes, each process
-    restores its own states if it saved them (``torch.distributed.checkpoint``, or one file per
-    rank).
+    It implements torch's ``Stateful`` protocol: ``state_dict`` returns bytes and integers, and
+    ``load_state_dict`` restores them. States are stored by rank. In a job with several processes,
+    each process should save its states (with ``torch.distributed.checkpoint``, or in one file per
+    rank), and then restores its own.
 
     Args:
-        generators: Generators by name, or objects that contain some, such as a ``DataLoader``.
+        generators: Generators, or objects that contain generators, such as a ``DataLoader``.
 
     Raises:
-        SourceError: An argument neither is a generator nor contains one.
+        SourceError: An argument is not a generator and does not contain one.
 
     Example:
         >>> random_state = its.RandomState(g=g, loader=loader)
@@ -67,11 +67,11 @@ class RandomState:
                 )
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all present states. Nothing is drawn or started.
+        """Return the current states, without drawing numbers or starting a device.
 
         Returns:
             The version of the format, and the states as bytes under ``rank0`` (``rank1``, ...).
-            ``torch.load`` accepts them with ``weights_only=True``.
+            ``torch.load`` accepts it with ``weights_only=True``.
         """
         found = {name: each.read() for name, each in self._found().items()}
         states = _States(dict(snapshot().states), found)
@@ -80,17 +80,17 @@ class RandomState:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Restore the states of all sources and generators.
 
-        Sources of this machine that the checkpoint lacks stay as they are. Sources of the
-        checkpoint that this machine lacks are skipped with a warning. If it has only the states of
-        other ranks, nothing changes, also with a warning. A GPU that has not started gets its state
-        when it starts.
+        Sources that are not in the checkpoint do not change. Sources that are not on this machine
+        are skipped with a warning. If the checkpoint only contains the states of other ranks,
+        nothing changes, and there is a warning too. A GPU that has not started gets its state when
+        it starts.
 
         Args:
             state_dict: The return value of ``state_dict``.
 
         Raises:
-            StateError: It is not such a state, or its generators are not those of this object.
-                Nothing was changed.
+            StateError: ``state_dict`` is not such a value, or its generators have other names than
+                the generators of this object. Nothing was changed.
         """
         states = _unpack(state_dict)
         if states is None:
@@ -124,9 +124,10 @@ def _rank() -> str:
 
 
 def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
-    """Return the states of this rank.
+    """Return the states of this rank; if there are none, warn and return None.
 
-    Returns None, with a warning, if there are only states of other ranks.
+    Raises:
+        StateError: ``state_dict`` is not valid.
     """
     if not hasattr(state_dict, "keys") or "format" not in state_dict:
         msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
@@ -152,10 +153,13 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
 def _restore(
     states: Mapping[str, bytes], generators: Sequence[tuple[FoundGenerator, bytes]]
 ) -> None:
-    """Restore generators and sources.
+    """Restore sources and generators, and warn about sources that do not exist here.
 
-    Devices that have not started get their state when they start. Warn of those that this machine
-    does not have.
+    Devices that have not started get their state when they start.
+
+    Args:
+        states: The states of sources, by name.
+        generators: The generators, each with its state.
     """
     import numpy.random  # noqa: F401 -- without it, there is no source to restore
 

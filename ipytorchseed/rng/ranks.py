@@ -22,8 +22,9 @@ def process_group() -> Any:  # a module
 def own_rank() -> int | None:
     """Return the rank of this process among those that run the same notebook, or None.
 
-    It is read from ``torch.distributed`` if that is in use, else from a launcher's environment,
-    else it is the number of the ipyparallel engine. Nothing is imported or started.
+    The rank is read from ``torch.distributed`` if that is in use, else from the variables ``RANK``
+    and ``LOCAL_RANK``, which launchers set. Else it is the id of the ipyparallel engine. Nothing is
+    imported or started.
     """
     group = process_group()
     if group is not None:
@@ -42,7 +43,7 @@ def own_rank() -> int | None:
 
 
 def seed_by_rank(seed: int, rank: int | None) -> int:
-    """Derive the seed of a rank. It does not depend on the number of ranks.
+    """Derive the seed of a rank, independent of the number of ranks.
 
     Args:
         seed: The common seed, from 0 to 2**32-1.

@@ -1,4 +1,4 @@
-"""Checks seeds, and derives seeds from others."""
+"""Checks seeds, and derives seeds from other seeds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from xxhash import xxh3_128_digest
 
 from ipytorchseed.errors import SeedError
 
-# Seeds are below this: numpy rejects more, and torch's CPU generator uses only 32 bits.
+# Seeds are below this limit: numpy rejects larger ones, and torch's CPU generator uses 32 bits.
 LIMIT = 2**32
 
 # Integers with more bits are not shown in full.
 _LONG = 128
 
 
-# Functions that are called with each seed applied, and with ``call`` or ``block``.
+# Functions to call when a seed is applied, with the seed and how: ``call`` or ``block``.
 listeners: list[Callable[[int, str], object]] = []
 
 
@@ -41,7 +41,7 @@ def check_seed(value: object) -> int:
     """
     if type(value) is int and 0 <= value < LIMIT:
         return value
-    if getattr(value, "shape", None) == ():  # of numpy or torch, with one number
+    if getattr(value, "shape", None) == ():  # a 0-d array or tensor
         value = value.item()  # type: ignore[attr-defined]
     if isinstance(value, bool):
         raise SeedError(no_seed(str(value)))
@@ -63,25 +63,25 @@ def check_seed(value: object) -> int:
 
 
 def no_seed(said: str, why: str = "nothing else seeds python, numpy and torch alike") -> str:
-    """Return the message that says why a value is not a seed.
+    """Return the error message for a value that is not a valid seed.
 
     Args:
-        said: The value, as the message shows it.
-        why: The reason.
+        said: The text for the value.
+        why: The reason why it is not valid.
     """
     return f"a seed is an integer from 0 to {LIMIT - 1}, not {said}: {why}"
 
 
 def derive_seed(seed: int, key: str) -> int:
-    """Derive the seed of ``key`` from a common seed.
+    """Derive the seed of a cell or generator from a common seed.
 
-    The streams of two keys are independent: the key becomes the spawn key of a
-    ``numpy.random.SeedSequence``, whose design is described in
+    Different keys have independent streams, because the key becomes the spawn key of a
+    ``numpy.random.SeedSequence``: see
     https://numpy.org/doc/stable/reference/random/parallel.html.
 
     Args:
         seed: The common seed, from 0 to 2**32-1.
-        key: Any text that names the cell or generator.
+        key: A text that identifies the cell or generator.
 
     Returns:
         An integer from 0 to 2**32-1, the same on every machine and in every version.
@@ -94,8 +94,8 @@ def derive_seed(seed: int, key: str) -> int:
 
 
 def fresh_seed() -> int:
-    """Return a new seed, from 0 to 2**32-1, from the operating system.
+    """Return a new seed from the operating system, from 0 to 2**32-1.
 
-    No random source moves.
+    It does not draw from any random source.
     """
     return int.from_bytes(os.urandom(4), "little")

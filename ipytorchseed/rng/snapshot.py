@@ -17,10 +17,10 @@ class Snapshot:
     """The states of all sources at one moment.
 
     Attributes:
-        states: The full state by source name. A source that had not started, or whose state cannot
-            be read, is absent.
-        queue: The seeds queued for devices that had not started. They apply to this process only,
-            so they are not pickled.
+        states: The full state of each source, by name. Sources that had not started, or whose state
+            cannot be read, are missing.
+        queue: The seeds queued for devices that had not started. They are only valid in this
+            process, so they are not pickled.
     """
 
     states: Mapping[str, bytes] = field(repr=False)
@@ -28,7 +28,7 @@ class Snapshot:
 
     @property
     def digests(self) -> dict[str, str]:
-        """The digest of each state, 16 hex digits; equal digests mean equal states."""
+        """The digest of each state: 16 hex digits, equal for equal states."""
         return {name: digest(state) for name, state in self.states.items()}
 
     def __str__(self) -> str:
@@ -44,15 +44,15 @@ def _of_states(states: dict[str, bytes]) -> Snapshot:
 
 
 def snapshot() -> Snapshot:
-    """Return the states of all sources.
+    """Return the states of all sources, to restore them later.
 
-    Nothing is drawn or started, and no package imported.
+    No numbers are drawn, no device is started, and no package is imported.
 
     Returns:
-        The argument for ``restore``. It includes CUDA's states only if CUDA has started.
+        A snapshot for ``restore``. It includes the states of GPUs only if CUDA has started.
 
     Raises:
-        StateError: A source cannot be read.
+        StateError: Reading a source failed.
     """
     import_lazy()
     states = {}
@@ -66,15 +66,15 @@ def snapshot() -> Snapshot:
 def restore(snapshot: Snapshot) -> None:
     """Restore the states of a snapshot.
 
-    Sources that are not in the snapshot stay as they are. Devices of torch that started since are
-    the exception: they get the state in which they would have started.
+    Sources that are not in the snapshot do not change, except GPUs that started after the snapshot:
+    if a seed was queued for them, they are seeded with it again.
 
     Args:
         snapshot: The return value of ``snapshot()``.
 
     Raises:
-        StateError: A state does not fit its source, or ``snapshot`` is not a snapshot. Nothing was
-            changed.
+        StateError: A source rejects its state, a source no longer exists, or ``snapshot`` is not a
+            snapshot. Nothing was changed.
     """
     if not isinstance(snapshot, Snapshot):
         got = type(snapshot).__name__  # type: ignore[unreachable]  # types are not always checked

@@ -1,4 +1,4 @@
-"""The records in the tables of sources and generators."""
+"""The types of the rows in the tables of sources, generators and libraries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Locate = Callable[[bytes, Sequence[int]], Position]
 
 
 def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
-    """Return an unknown position, for generators whose algorithm is unknown."""
+    """Return ``UNKNOWN``, for generators whose algorithm is unknown."""
     return UNKNOWN
 
 
@@ -23,13 +23,13 @@ class Source(Struct, frozen=True):
     """One source of random numbers.
 
     Attributes:
-        name: As the user sees it: ``python``, ``numpy``, ``torch.cpu``, ``torch.cuda:0``.
-        seed: Seeds its stream with an integer from 0 to 2**32-1.
-        read: Returns the full state as bytes, or None if the library cannot read it. It neither
-            draws nor starts a device.
+        name: The name that users see: ``python``, ``numpy``, ``torch.cpu``, ``torch.cuda:0``.
+        seed: Seeds the source with an integer from 0 to 2**32-1.
+        read: Returns the full state as bytes, or None if the library cannot return it. It must not
+            draw or start a device.
         write: Restores a state that ``read`` returned.
-        locate: Finds the seed and the draws of a state, given likely seeds.
-        type: Empty: only the user's generators have one.
+        locate: Finds the seed and draws of a state, given likely seeds.
+        type: Always empty; see ``FoundGenerator.type``.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Source(Struct, frozen=True):
     type: ClassVar[str] = ""
 
     def state(self) -> bytes | None:
-        """Return the full state, or None if the library cannot read it.
+        """Return the full state, or None if the library cannot return it.
 
         Raises:
-            StateError: Reading failed, for example of a GPU after an error.
+            StateError: Reading failed, for example because of an earlier error on a GPU.
         """
         try:
             return self.read()
@@ -55,12 +55,12 @@ class Kind(Struct, frozen=True):
     """A row in the table of generator types.
 
     Attributes:
-        type: The type as users write it, ``torch.Generator``.
-        module: The module that must have been imported for such objects to exist.
+        type: The type as users write it, such as ``torch.Generator``.
+        module: The module that defines the type. Until it is imported, there are no such objects.
         read: Returns the full state of a generator.
-        write: Restores a state.
+        write: Restores a state of a generator.
         seed: Seeds a generator.
-        locate: Finds the seed of a generator and its draws since.
+        locate: Finds the seed of a generator, and its draws since.
     """
 
     type: str
@@ -71,9 +71,12 @@ class Kind(Struct, frozen=True):
     locate: Callable[[Any, Sequence[int]], Position]
 
     def source(self, name: str, find: Callable[[], Any], locate: Locate) -> Source:
-        """Return the source of the generator that ``find`` returns.
+        """Return a source whose numbers a generator of this type draws.
 
-        ``locate`` gets its state.
+        Args:
+            name: The name of the source.
+            find: Returns the generator.
+            locate: Finds the seed and draws of a state, given likely seeds.
         """
         return Source(
             name,
@@ -85,14 +88,14 @@ class Kind(Struct, frozen=True):
 
 
 class Waiting(Protocol):
-    """An object that seeds a library at its import."""
+    """An object that seeds a library at its import; see ``Awaited``."""
 
     @property
     def sources(self) -> Sequence[Source]:
-        """Return the library's source, if it waits to be seeded."""
+        """Return the source, if the library will be seeded at its import."""
 
     def can_wait(self) -> bool:
-        """Return whether the library can still be imported."""
+        """Return whether the library is installed and was not imported yet."""
 
     def seed(self, value: int) -> None:
         """Seed the library once it is imported."""
@@ -102,15 +105,15 @@ class Library(Struct, frozen=True):
     """A row in the table of libraries.
 
     Attributes:
-        name: Its name in errors and tables.
+        name: The name of the library in errors and tables.
         module: The module that must be in ``sys.modules`` for the sources to exist.
-        seeder: Imports the library and returns the function that seeds all its sources. Seeds of
-            devices that have not started are queued. It is returned, not called, since torch
-            formats the whole call stack at each seeding, so that every frame costs time.
-        sources: Returns the sources that can be read now, without starting anything.
-        essential: Whether seeding imports the library, so that a later import finds it seeded. Else
-            it is seeded only if it is imported already.
-        awaited: Seeds it at a later import, if that is possible.
+        seeder: Imports the library, and returns a function that seeds all its sources. It queues
+            the seeds of devices that have not started. The caller calls the function directly,
+            because torch formats the whole call stack when it is seeded.
+        sources: Returns the sources that can be read now, without starting a device.
+        essential: Whether seeding imports the library. Otherwise, the library is seeded only if it
+            is already imported.
+        awaited: Seeds the library at a later import, or None if that is impossible.
     """
 
     name: str
@@ -127,7 +130,7 @@ def digest(state: bytes) -> str:
 
 
 class StateHolder(Protocol):
-    """A source or a generator of the user, whose state can be read and restored."""
+    """A source or generator, whose state can be read and restored."""
 
     def read(self) -> bytes | None:
         """Return the full state, or None if unknown."""
@@ -137,13 +140,13 @@ class StateHolder(Protocol):
 
 
 def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
-    """Restore all of the states, or none.
+    """Restore several states. If one cannot be restored, change nothing.
 
     Args:
         states: Pairs of a source or generator and its state.
 
     Raises:
-        StateError: A state does not fit. All previous states were restored.
+        StateError: A source or generator rejects its state.
     """
     before: list[tuple[StateHolder, bytes | None]] = []
     try:
@@ -151,7 +154,7 @@ def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
             before.append((holder, holder.read()))
             holder.write(state)
     except BaseException as error:
-        for holder, was in before:  # includes the one that failed, which may have moved
+        for holder, was in before:  # including the one that failed, which may have changed
             if was is not None:
                 holder.write(was)
         if isinstance(error, StateError) or not isinstance(error, Exception):

@@ -1,7 +1,7 @@
-"""The table of random sources, and how they are seeded.
+"""The table of random sources, and functions that seed them.
 
-To add a library, add a row to ``BUILT_IN``. From outside, call ``register_source``, or define an
-entry point in the group ``ipytorchseed.sources``: a ``Source``, or a function that returns one.
+To add a library, add a row to ``BUILT_IN``. In another package, call ``register_source``, or define
+an entry point in the group ``ipytorchseed.sources``: a ``Source``, or a function that returns one.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ ENTRY_POINTS = "ipytorchseed.sources"
 
 _registered: dict[str, Library] = {}
 
-# Objects whose methods are registered sources, by identity. Their content is a random state.
+# Objects whose methods read and write a registered source, by ``id``.
 holders: dict[int, object] = {}
 
 _recent: deque[int] = deque(maxlen=8)
 
 
 def libraries() -> list[Library]:
-    """Return all rows: built-in, of installed plugins, and registered."""
+    """Return the rows of all libraries, including plugins and registered sources."""
     _load_plugins()
     return [*BUILT_IN, *_registered.values()]
 
 
 def sources() -> list[Source]:
-    """Return the sources that can be read now. Nothing is imported or started."""
+    """Return the sources that can be read now, without importing or starting any."""
     _load_plugins()
     return _present()
 
 
 def import_lazy() -> None:
-    """Import the sources that imported packages load at first use, such as numpy's.
+    """Import modules with sources that imported packages load lazily, such as numpy's.
 
-    A source without a state in a snapshot would not be restored from it.
+    Otherwise a snapshot would not contain such a source, and could not restore it.
     """
     for library in libraries():
         if library.module.partition(".")[0] in sys.modules and library.module not in sys.modules:
@@ -101,14 +101,14 @@ def seed(value: int, *, rank: bool = False) -> None:
 
 
 def seed_all(number: int, *, wait: bool = False) -> None:
-    """Seed every source, as ``seed`` does, without calling the listeners.
+    """Seed every source like ``seed``, without calling the listeners.
 
     Args:
         number: A valid seed.
-        wait: Whether torch is seeded at its import if it is not imported yet.
+        wait: Whether to seed torch only when the user imports it, instead of importing it now.
 
     Raises:
-        SourceError: As in ``seed``.
+        SourceError: See ``seed``.
     """
     for library in BUILT_IN:
         if library.essential:
@@ -155,7 +155,7 @@ def remember(value: int) -> None:
 
 @contextmanager
 def hints_kept() -> Iterator[None]:
-    """Restore the seeds that were applied last after the block."""
+    """Restore the list of recent seeds after the block."""
     kept = [*_recent]
     try:
         yield
@@ -165,12 +165,12 @@ def hints_kept() -> Iterator[None]:
 
 
 def recent_seeds() -> tuple[int, ...]:
-    """Return the last seeds that were applied to all sources, newest first."""
+    """Return the seeds that were last applied to all sources, newest first."""
     return tuple(_recent)
 
 
 def locate(source: Source, state: bytes) -> Position:
-    """Find the seed and the draws of a state of ``source``."""
+    """Find the seed and draws of a state of a source."""
     return source.locate(state, recent_seeds())
 
 
@@ -183,15 +183,16 @@ def register_source(  # noqa: PLR0913 -- one for each operation of a source
     draws: Callable[[bytes, bytes], int | None] | None = None,
     module: str = "sys",
 ) -> None:
-    """Add a random source, to be seeded, shown and restored like the others.
+    """Add a random source, which is then seeded, shown and restored like all sources.
 
     Args:
-        name: Its name in every table; no other source may have it.
-        seed: Seeds its stream with an integer from 0 to 2**32-1.
-        read: Returns its full state as bytes, without drawing; None if that is impossible.
+        name: The name of the source, which must be unique.
+        seed: Seeds the source with an integer from 0 to 2**32-1.
+        read: Returns the full state as bytes, without drawing. It may return None if the state
+            cannot be read.
         write: Restores a state that ``read`` returned.
-        draws: Counts the numbers between two states, or returns None if it cannot.
-        module: The module that must have been imported for the source to exist.
+        draws: Counts the numbers drawn between two states, or returns None if they are unknown.
+        module: A module. Until it is imported, the source is ignored.
 
     Raises:
         SourceError: The name is taken, or an argument is not callable.
@@ -241,7 +242,7 @@ def _add(source: Source, module: str = "sys") -> None:
 
 
 def entry_points(group: str) -> Iterable[EntryPoint]:
-    """Return the entry points of a group. Installed packages are searched once."""
+    """Return the entry points of a group, from a cache if possible."""
     found: Iterable[EntryPoint] = _search((*sys.path,)).select(group=group)
     return found
 
@@ -259,35 +260,32 @@ def _search(_: tuple[str, ...]) -> Any:
 
 @lru_cache(maxsize=1)
 def find_plugins() -> tuple[EntryPoint, ...]:
-    """Return the entry points of packages with sources, without importing them.
-
-    They are found once.
-    """
+    """Return the entry points of plugins with sources, without importing the plugins."""
     return tuple(entry_points(group=ENTRY_POINTS))
 
 
 @lru_cache(maxsize=1)
 def _load_plugins() -> None:
-    """Add the sources of installed packages, once. Warn of broken ones."""
+    """Add the sources of installed plugins once; warn about broken plugins."""
     load_each(find_plugins(), _add_made, "source", "unseeded")
 
 
 def _add_made(made: Source | Callable[[], Source | None]) -> None:
     source = made if isinstance(made, Source) else made()
-    if source is not None:  # else it registered its source itself
+    if source is not None:  # None if the function called `register_source`
         _add(source)
 
 
 def load_each(
     points: Iterable[EntryPoint], add: Callable[[Any], object], what: str, left: str
 ) -> None:
-    """Load and add entry points. Warn of broken ones.
+    """Load and add entry points; warn about broken ones.
 
     Args:
         points: The entry points.
-        add: Adds the object of an entry point.
+        add: Adds the object that an entry point refers to.
         what: The kind of the object, for the warning.
-        left: The consequence if it cannot be loaded, for the warning.
+        left: What the object remains without this, such as ``unseeded``, for the warning.
     """
     for point in points:
         try:

@@ -1,4 +1,4 @@
-"""torch's generators: the default one of every device, and the user's."""
+"""torch's generators: the default generator of each device, and the user's."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from torch import Generator
 
 _CPU_SIZE = 5056  # CPUGeneratorImplState, aten/src/ATen/CPUGeneratorImpl.cpp
-_CPU_HEAD = struct.Struct("<QiiQ4992s")  # initial seed, left, seeded, next, 624 words as uint64
+_CPU_HEAD = struct.Struct("<QiiQ4992s")  # seed, words left, is seeded, next, 624 words as uint64
 _PHILOX = struct.Struct("<QQ")  # seed and offset, aten/src/ATen/cuda/CUDAGeneratorImpl.cpp
-# The size of a state on CPU and on other devices, which shows the kind of device.
+# The sizes of a state on the CPU and on other devices.
 SIZES = (_CPU_SIZE, _PHILOX.size)
-_LAZY = ("cuda", "xpu")  # kinds of device that start on first use, with a generator for each device
+_LAZY = ("cuda", "xpu")  # device types that start at first use
 
 
 def read(generator: Generator) -> bytes:
     """Return the full state of ``generator`` in torch's format.
 
-    Methods that a subclass overrides are not called, and dispatch modes observe nothing.
+    Methods that a subclass overrides and torch's dispatch modes are not called.
     """
     torch = sys.modules["torch"]
     with torch._C.DisableTorchFunction():  # noqa: SLF001 -- as torch.overrides does
         state = torch.Generator.get_state(generator)
-        return ctypes.string_at(state.data_ptr(), state.numel())  # no operation for a mode
+        return ctypes.string_at(state.data_ptr(), state.numel())  # not an operation of torch
 
 
 def write(generator: Generator, state: bytes) -> None:
     """Restore a state that ``read`` returned.
 
     Raises:
-        StateError: torch rejects the bytes, for example of another device or version.
+        StateError: torch rejects the bytes, for example because they are from another device type.
     """
     import torch
 
@@ -65,9 +65,9 @@ def seed(generator: Generator, value: int) -> None:
 
 
 def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001 -- the state has it
-    """Find the seed and draws of a state, which contains both.
+    """Find the seed and draws of a state.
 
-    On CPU the draws are 32-bit numbers of the Mersenne Twister. On CUDA and XPU they are the
+    On the CPU, the draws are 32-bit numbers of the Mersenne Twister. On CUDA and XPU, they are the
     Philox offset, which counts the numbers reserved for each thread of a kernel.
     """
     if len(state) == _PHILOX.size:
@@ -87,7 +87,7 @@ def _locate_cpu(state: bytes) -> Position:
 
 
 def twister(state: bytes) -> mersenne.Twister | None:
-    """Return the Mersenne Twister of a CPU state, or None for another device."""
+    """Return the Mersenne Twister in a CPU state, or None for other states."""
     if len(state) != _CPU_SIZE:
         return None
     import numpy as np
@@ -98,7 +98,7 @@ def twister(state: bytes) -> mersenne.Twister | None:
 
 
 def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return a short name for a state's position; see ``distance.mark_of``."""
+    """Return a short identifier of a state; see ``distance.mark_of``."""
     if len(state) == _PHILOX.size:
         _, offset = _PHILOX.unpack(state)
         return state[:8].hex(), offset
@@ -119,21 +119,24 @@ def has_torch() -> bool:
 
 
 def started(kind: str) -> bool:
-    """Return whether devices of a kind (``cuda``, ``xpu``) have started; start none."""
+    """Return whether devices of a type (``cuda``, ``xpu``) have started."""
     torch = sys.modules.get("torch")
     module = getattr(torch, kind, None)
     return module is not None and bool(module.is_initialized())
 
 
 def origin(state: bytes) -> bytes | None:
-    """Return the initial seed of a device's generator if it was never reseeded."""
+    """Return the state that a device's generator had right after seeding.
+
+    Return None for states of other generators.
+    """
     if len(state) != _PHILOX.size:
         return None
     return _PHILOX.pack(_PHILOX.unpack(state)[0], 0)
 
 
 def start(names: Iterable[str]) -> None:
-    """Start the devices of named generators, if this machine has them."""
+    """Start the device types of sources such as ``torch.cuda:0``, if available."""
     for kind in _LAZY:
         wanted = any(name.startswith(f"torch.{kind}:") for name in names)
         if wanted and has_torch() and not started(kind):
@@ -143,17 +146,17 @@ def start(names: Iterable[str]) -> None:
 
 
 def queued_write(name: str, state: bytes) -> Callable[[], object] | None:
-    """Return a function that queues a state for a device that has not started.
+    """Return a function that sets a device's state when the device starts.
 
     Args:
-        name: The name of its source, ``torch.cuda:0``.
-        state: The state that the device gets when it starts.
+        name: The name of the source, such as ``torch.cuda:0``.
+        state: The state for the device.
 
     Returns:
-        None if this machine has no such device.
+        The function, or None if this machine has no such device.
 
     Raises:
-        StateError: The state is not of such a device.
+        StateError: ``state`` is not a state of such a device.
     """
     kind, _, index = name.removeprefix("torch.").partition(":")
     if name != f"torch.{kind}:{index}" or kind not in _LAZY or not re.fullmatch(r"\d{1,4}", index):
@@ -184,7 +187,7 @@ def default_generators() -> dict[str, Generator]:
 
 
 def sources() -> list[Source]:
-    """Return the sources that can be read now: those of started devices only."""
+    """Return the sources of the CPU and of devices that have started."""
     return [*starmap(_source, default_generators().items())]
 
 
@@ -203,9 +206,8 @@ def _has_mps() -> bool:
 def seeder() -> Callable[[int], object]:
     """Return a function that seeds every device.
 
-    CUDA and XPU queue the seed until they start.
-
-    For a torch built only for the CPU it skips the queue, which formats the whole call stack.
+    For CUDA and XPU, the seed is queued until they start. If torch is built only for the CPU, the
+    function skips the queue, for which torch would format the whole call stack.
     """
     import torch
 
@@ -216,7 +218,7 @@ def seeder() -> Callable[[int], object]:
 
 
 def seeded_state(value: int) -> bytes:
-    """Return the state of the CPU's generator after seeding, without torch."""
+    """Return the state of the CPU generator after seeding, without importing torch."""
     import numpy as np
 
     words = np.frombuffer(mersenne.seeded(value, "knuth").words, dtype="<u4").astype("<u8")
@@ -236,8 +238,8 @@ class Queue(Struct, frozen=True):
     """The seeds that torch queues for devices that have not started.
 
     Attributes:
-        fields: The fields of torch's ``_LazySeedTracker``, by kind of device. A kind that had
-            started is absent, since its generators have separate states.
+        fields: The attributes of torch's ``_LazySeedTracker``, by device type. Types that had
+            started are missing, because their generators have states.
     """
 
     fields: Mapping[str, dict[str, Any]]
@@ -249,9 +251,9 @@ class Queue(Struct, frozen=True):
         return cls({kind: _copy(tracker) for kind, tracker in waiting.items() if tracker})
 
     def write(self) -> None:
-        """Restore the queue, and seed devices that started since with their queued seeds.
+        """Restore the queue; seed devices that have started since with the queued seeds.
 
-        A device without a queued seed took one from the system, and stays as it is.
+        Devices that started without a queued seed do not change.
         """
         for kind, fields in self.fields.items():
             tracker = _tracker(kind)

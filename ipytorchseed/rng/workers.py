@@ -4,15 +4,15 @@ from __future__ import annotations
 
 
 def seed_worker(worker_id: int) -> None:  # noqa: ARG001 -- torch calls it with the worker's number
-    """Give a DataLoader worker its own streams. Pass it as ``worker_init_fn``.
+    """Seed all random sources and generators in a worker of a ``DataLoader``.
 
-    torch already seeds python, numpy (since torch 1.9) and itself differently in every worker. This
-    function also seeds registered sources, and generator objects in the dataset. These are copied
-    into every worker and would otherwise give the same numbers in each. Each such generator gets a
-    seed derived from the worker's seed.
+    Pass this function as ``worker_init_fn``. torch already seeds Python, numpy and itself
+    differently in each worker. This function also seeds registered sources and the generator
+    objects in the dataset. Each worker has a copy of these generators, and would otherwise draw the
+    same numbers from it. Their seeds are derived from the worker's seed.
 
     Args:
-        worker_id: The worker's number, from 0.
+        worker_id: The number of the worker, from 0.
 
     Example:
         >>> loader = DataLoader(dataset, num_workers=2, worker_init_fn=its.seed_worker)

@@ -1,7 +1,4 @@
-"""The table of blobs, a content-addressed store.
-
-It has states, texts, settings and large values.
-"""
+"""The table of blobs: states, texts, settings and large values, stored by hash."""
 
 from __future__ import annotations
 
@@ -11,21 +8,21 @@ from typing import Any
 
 from ipytorchseed.ledger.compression import compress, decompress
 
-# Kinds: a part is deleted with the last run that refers to it, a state some days after its last
-# use.
+# Kinds of blobs. A part is deleted with the last run that refers to it, a state some days after its
+# last use.
 PART, STATE = 0, 1
 
-# A blob's ``last`` is updated when it lags so many runs behind, not at each run. So the last run
-# that refers to a part has a number below ``last + STRIDE``.
+# The column ``last`` is only updated when it is this many runs too low. So the last run that refers
+# to a part has a number below ``last + STRIDE``.
 STRIDE = 256
 
-# Seconds by which the recorded last use of a blob may lag behind.
+# The column ``used`` is only updated when it is this many seconds too low.
 SLACK = 3600.0
 
-# How many are selected in one statement.
+# The maximum number of blobs to select in one statement.
 BATCH = 100
 
-# The most blobs that a connection remembers.
+# The maximum number of blobs in the cache of a connection.
 _MOST = 4096
 
 
@@ -33,7 +30,7 @@ class Connection(sqlite3.Connection):
     """A connection with a cache of stored blobs, so that most runs need no query.
 
     Attributes:
-        known: By key, ``last`` and ``used`` of blobs that were not deleted since.
+        known: The columns ``last`` and ``used`` of existing blobs, by key.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -42,7 +39,10 @@ class Connection(sqlite3.Connection):
         self._version = -1
 
     def changed(self) -> bool:
-        """Return whether others may have written since the last call, in a transaction."""
+        """Return whether another connection may have written since the last call.
+
+        Call this in a transaction. If the result is true, the cache is cleared.
+        """
         (version,) = self.execute("PRAGMA data_version").fetchone()
         if version == self._version:
             return False
@@ -51,7 +51,7 @@ class Connection(sqlite3.Connection):
         return True
 
     def forget(self) -> None:
-        """Clear the cache, as after a transaction that was rolled back."""
+        """Clear the cache."""
         self.known.clear()
         self._version = -1
 
@@ -59,13 +59,13 @@ class Connection(sqlite3.Connection):
 def put(
     connection: Connection, kind: int, blobs: Mapping[int, bytes | None], run: int, when: float
 ) -> None:
-    """Store new blobs, and record the use of all of them.
+    """Store the blobs that are new, and record that a run uses all of them.
 
     Args:
-        connection: In a transaction.
+        connection: A connection in a transaction.
         kind: ``PART`` or ``STATE``.
-        blobs: By key; None for a reference without content.
-        run: The number of the run that refers to them.
+        blobs: The content by key; None if only the use is recorded.
+        run: The number of the run.
         when: The start of the run, in seconds since 1970, UTC.
     """
     known = connection.known
@@ -88,7 +88,7 @@ def put(
 
 
 def load(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, bytes]:
-    """Return blobs by key, without those that are missing or damaged."""
+    """Return blobs by key; missing and damaged blobs are left out."""
     found = {}
     for some in batches([*dict.fromkeys(keys)]):
         query = f"SELECT key, data FROM blobs WHERE key IN ({marks(some)})"  # noqa: S608

@@ -6,28 +6,28 @@ import zlib
 
 _PLAIN, _ZLIB, _SHUFFLED = b"\0", b"\1", b"\2"
 
-# The most bytes that are decompressed.
+# The maximum size after decompression, in bytes.
 _LARGEST = 1 << 28
 
-# Bytes up to which compression gains little: a fifth, for 256 KB of memory in zlib.
+# Up to this many bytes, compression saves only a fifth, while zlib needs 256 KB of memory.
 SMALL = 1024
 
-# Bytes of a sample, and the number of different ones above which they count as random. 101 are
-# expected in random bytes, which cannot be compressed.
+# The bytes in a sample, and the number of different byte values above which the content counts as
+# random, and is not compressed. 128 random bytes have about 101 different values.
 _SAMPLE, _RANDOM = 128, 85
 
-# Bytes of a word that is shuffled. torch stores the 32 bits of its Mersenne Twister's words in 64
-# (the legacy state of ``at::CPUGeneratorImpl``). If the first bytes of all words come first, then
-# the second ones, and so on, such a state compresses to half: three of them then fit into a page
-# of the file.
+# The size of the words to shuffle, in bytes. torch stores each 32-bit word of its Mersenne Twister
+# in 64 bits (the legacy state of ``at::CPUGeneratorImpl``). Shuffling puts the first bytes of all
+# words first, then the second bytes, and so on. Then such a state compresses to half its size, and
+# three states fit into a page of the file.
 _WORD = 8
 
 
 def compress(content: bytes) -> bytes:
     """Compress bytes if that helps; ``decompress`` restores them."""
-    if len(content) > SMALL and len({*content[-_SAMPLE:]}) <= _RANDOM:  # random does not shrink
+    if len(content) > SMALL and len({*content[-_SAMPLE:]}) <= _RANDOM:
         sparse = content[_WORD - 1 :: _WORD].count(0) * _WORD > len(content) * 0.9
-        # the fastest level, as a cell waits
+        # the fastest level, because a cell waits
         small = zlib.compress(_shuffle(content) if sparse else content, 1)
         if len(small) < len(content):
             return (_SHUFFLED if sparse else _ZLIB) + small
@@ -38,10 +38,10 @@ def decompress(data: bytes) -> bytes:
     """Decompress the result of ``compress``.
 
     Raises:
-        ValueError: The bytes are not such a result.
+        ValueError: The bytes are not a result of ``compress``.
     """
     if not isinstance(data, bytes):  # SQLite stores any type in any column
-        raise ValueError("it holds no bytes")  # noqa: TRY004 -- what was read is damaged
+        raise ValueError("it holds no bytes")  # noqa: TRY004 -- the ledger is damaged
     kind, rest = data[:1], data[1:]
     if kind == _PLAIN:
         return rest

@@ -1,4 +1,4 @@
-"""The connection to the ledger's file: threads, forks, other processes, damage."""
+"""The connection to the ledger's file; handles threads, forks, locks and damage."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from ipytorchseed.ledger.permissions import refuse_unsafe
 T = TypeVar("T")
 Do = Callable[[Connection], T]
 
-# Seconds to wait for another process that writes, before an error.
+# Seconds to wait for another process that writes, before an error is raised.
 PATIENCE = 2.0
 
-# Seconds to wait after such an error, until a write succeeds, so that not every cell waits.
+# Seconds to wait once such an error was raised, until a write succeeds. Otherwise each cell would
+# wait.
 _HURRY = 0.05
 
 # Bytes of a page, which fits three states of a Mersenne Twister. 4096 bytes fit only one.
@@ -32,13 +33,13 @@ _PAGE = 8192
 _PRAGMAS = (
     f"page_size = {_PAGE}",
     "auto_vacuum = INCREMENTAL",  # lets the file shrink after pruning; must precede the first table
-    "journal_mode = WAL",  # readers next to one writer; a commit is one append
-    "synchronous = NORMAL",  # durable against a killed process without waiting for the disk
-    "journal_size_limit = 8388608",  # the size of the log after a large transaction
+    "journal_mode = WAL",  # allows readers during a write; a commit is one append
+    "synchronous = NORMAL",  # survives a killed process without waiting for the disk
+    "journal_size_limit = 8388608",  # truncates the log after a large transaction
     "temp_store = MEMORY",
 )
 
-# Seconds for which a file may be empty because another process creates its tables.
+# A newer file may be empty because another process is creating its tables (in seconds).
 _SECONDS_TO_MAKE = 10
 
 _NEWEST = "its newest runs may be lost"
@@ -48,15 +49,15 @@ class Database:
     """Runs functions in transactions; errors of SQLite become a ``LedgerError``.
 
     Args:
-        path: The file; None keeps everything in memory.
-        read_only: Whether the file is neither created, written nor set aside.
+        path: The file, or None for a database in memory.
+        read_only: Whether to only read the file: it is not created, written or renamed.
         patience: Seconds to wait for other processes.
 
     Attributes:
-        notices: Lines for the user.
+        notices: Lines to show to the user.
 
     Raises:
-        LedgerError: It cannot be opened.
+        LedgerError: The file cannot be opened.
     """
 
     def __init__(
@@ -76,33 +77,35 @@ class Database:
         forks.register(self)
 
     def write(self, do: Do[T], otherwise: T) -> T:
-        """Run ``do`` in a transaction; when this returns, its writes are durable.
+        """Run ``do`` in a transaction, and return its result.
+
+        After this returns, the writes survive if the process is killed.
 
         Args:
-            do: Reads and writes. It may run twice: if the file is damaged, it is renamed, and
-                ``do`` runs on a new one.
-            otherwise: The result in a forked child, which writes nothing.
+            do: Reads and writes. If the file is damaged, it is renamed, and ``do`` runs a second
+                time with a new file.
+            otherwise: The result in a forked child, where ``do`` does not run.
 
         Raises:
-            LedgerError: It failed; nothing was written.
+            LedgerError: The transaction failed; nothing was written.
         """
         return otherwise if self._is_child() else self._run(self._transact, do)
 
     def read(self, do: Do[T]) -> T:
-        """Run ``do``, which only reads, on a consistent snapshot.
+        """Run ``do``, which only reads, in a transaction, and return its result.
 
         Raises:
-            LedgerError: It failed.
+            LedgerError: Reading failed.
         """
         self._is_child()
         return self._run(self._look, do)
 
     def outside(self, do: Do[T], otherwise: T) -> T:
-        """Run ``do`` without a transaction, if its statements require it."""
+        """Run ``do`` outside of a transaction; see ``write``."""
         return otherwise if self._is_child() else self._run(lambda do: do(self._ready()), do)
 
     def close(self) -> None:
-        """Close the file; further calls do nothing."""
+        """Close the file. Closing it again does nothing."""
         self._is_child()
         with self._lock:
             self._closed = True
@@ -115,7 +118,7 @@ class Database:
 
     def _run(self, attempt: Callable[[Do[T]], T], do: Do[T]) -> T:
         with self._lock:
-            if self._closed or self._busy:  # busy: this thread is inside, through __del__
+            if self._closed or self._busy:  # busy: called by `__del__` during another call
                 how = "is closed" if self._closed else "is being used by this thread"
                 raise LedgerError(f"the ledger {self.path or 'in memory'} {how}: nothing was done")
             self._busy = True
@@ -162,12 +165,12 @@ class Database:
                 connection.execute("COMMIT")
 
     def _ready(self) -> Connection:
-        """Return the connection to the current files."""
+        """Return the connection; open it again if its files were replaced."""
         if self._connection is not None and self.path is not None:
             self._check_files(self.path)
         if self._connection is None:
             self._connection = self._open()
-        elif self._connection.in_transaction:  # an interrupt came between two of our lines
+        elif self._connection.in_transaction:  # an interrupt skipped the rollback
             self._connection.forget()
             self._connection.execute("ROLLBACK")
         return self._connection
@@ -217,9 +220,8 @@ class Database:
         elif not path.exists():
             raise LedgerError(f"there is no ledger at {path} yet")
         self._files, sizes = place.look(path)
-        # Closing the last connection deletes the log, unless it is read-only. So a newer ledger
-        # stays
-        # unchanged.
+        # Check the version with a read-only connection first: closing the last writable connection
+        # would delete the log of a newer ledger.
         careful = self._child or sizes.wal > 0
         connection = self._attach("ro" if careful else "rw")
         is_made = schema.is_made(connection, path)
@@ -235,7 +237,7 @@ class Database:
                 connection.execute(f"PRAGMA {pragma}").fetchall()
             schema.make(connection, path)
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files exist
-        refuse_unsafe(path)  # also the files that SQLite and others created meanwhile
+        refuse_unsafe(path)  # again, for files that SQLite and other processes have created
         self._files, sizes = place.look(path)
         self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
         return connection
@@ -245,7 +247,7 @@ class Database:
         self._disconnect()
         self._connection = Connection(
             f"{self.path.as_uri()}?mode={mode}",
-            uri=True,  # SQLite must not create it, with permissions for all
+            uri=True,  # keeps SQLite from creating the file, which other users could then read
             timeout=self._patience,
             isolation_level=None,  # we begin and end transactions
             check_same_thread=False,  # the lock ensures it
@@ -262,7 +264,7 @@ class Database:
     # Damage
 
     def _check_remains(self, path: Path) -> None:
-        """Find out what was lost of an earlier ledger, and rename the rest."""
+        """Check whether files of the ledger are missing; rename or remove the rest."""
         self._files, sizes = place.look(path)
         if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
             self._rename_damaged(
@@ -289,7 +291,7 @@ class Database:
             return
         else:
             self.notices.append(f"the log of the ledger {path} was removed while in use: {_NEWEST}")
-            with suppress(sqlite3.Error):  # our connection still has the content
+            with suppress(sqlite3.Error):  # our connection can still read the removed log
                 if self._connection is not None and not self._read_only:
                     self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             if files.shm == self._files.shm and files.shm is not None:  # it belongs to the old log
@@ -299,8 +301,8 @@ class Database:
     def _restore_shm(self, path: Path, sizes: place.Sizes) -> None:
         """Restore the size of the log's index if another program truncated it.
 
-        SQLite never shrinks it, and maps it: reading past the end of the file would crash this
-        process.
+        SQLite maps the index and never truncates it. Reading past the end of the file would crash
+        this process.
         """
         if sizes.shm < self._shm and self._files.shm is not None:
             place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
@@ -313,14 +315,14 @@ class Database:
         )
 
     def _rename_damaged(self, word: str, what: str) -> bool:
-        """Rename the ledger and its log; return whether it was done."""
+        """Rename the ledger and its log; return whether a new ledger can be opened."""
         if self.path is None or self._read_only or self._child:
             return False
         try:
             aside = place.rename_damaged(self.path, self._files, word)
         except OSError as failed:
             raise faults.explain(failed, self.path) from failed
-        # Only after closing: SQLite does not touch the log of a renamed file.
+        # Rename first, then close: SQLite does not touch the log of a renamed file.
         self._disconnect()
         if aside is not None:
             self.notices.append(f"{what}: it was renamed to {aside.name}; a new one is used")
@@ -330,17 +332,17 @@ class Database:
     # Forks
 
     def before_fork(self) -> None:
-        """Wait briefly until no thread is in a transaction."""
+        """Acquire the lock, waiting at most a second for a thread in a transaction."""
         self._held = self._lock.acquire(timeout=1.0)
 
     def after_fork(self) -> None:
-        """Let the threads continue."""
+        """Release the lock."""
         if self._held:
             self._held = False
             self._lock.release()
 
     def in_child(self) -> None:
-        """Drop the parent's connection: reads open a new one, writes do nothing."""
+        """Drop the parent's connection. Reads open a new connection, writes do nothing."""
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._busy = self._held = False
@@ -350,6 +352,6 @@ class Database:
             self._connection = None
 
     def _is_child(self) -> bool:
-        if self._pid != os.getpid():  # a fork that Python does not know about
+        if self._pid != os.getpid():  # forked without the hooks of `os.register_at_fork`
             self.in_child()
         return self._child

@@ -1,7 +1,7 @@
 """Encodes records as MessagePack, and decodes them.
 
-Large parts are stored once for all records that have them. In a record, an extension type of
-MessagePack with the part's key replaces the part.
+Large parts of runs are stored separately, because many runs have the same ones. In the record, a
+MessagePack extension with the part's key replaces the part.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from ipytorchseed.ledger.records import Run
 
 T = TypeVar("T")
 
-# Replaces a value that a damaged ledger refers to but does not have.
+# Replaces a value that is missing in a damaged ledger.
 LOST = Fingerprint("", "lost", "no longer in the ledger", exact=False, opaque=True)
 
-# Bytes up to which a part stays in its record.
+# Parts of up to this many bytes are stored in the record.
 _SMALL = 256
 
-# Codes of extensions: three kinds of parts, and content with texts that UTF-8 cannot represent.
+# Codes of extensions: three kinds of parts, and records with strings that UTF-8 cannot represent.
 _TEXT, _SETTINGS, _VALUE, _ESCAPED = 1, 2, 3, 4
 
 _ABSENT: dict[int, Any] = {_TEXT: "", _SETTINGS: {}, _VALUE: msgspec.to_builtins(LOST)}
 
 _Stored = tuple[list[int], Raw]
-# What decoding raises, directly or in its callees.
+# The exceptions that decoding damaged content may raise.
 _DAMAGE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
 
 _STORED = msgspec.msgpack.Decoder(_Stored)
 
 
 def key_of(content: bytes) -> int:
-    """Return the key of a content: its hash as a signed integer for SQLite."""
+    """Return the key of a blob: the hash of its content, signed as SQLite needs it."""
     return xxh3_64_intdigest(content) - 2**63
 
 
 def key_of_digest(digest: str) -> int | None:
-    """Return the key of a state by its digest; None for an invalid digest."""
+    """Return the key of the state with a digest, or None if the digest is invalid."""
     try:
         key = int(digest, 16) - 2**63
     except ValueError:
@@ -67,10 +67,10 @@ def key_of_name(name: str) -> int:
 
 
 def encode(record: object) -> bytes:
-    """Encode a record or a part of one.
+    """Encode a record, or a part of a record.
 
     Raises:
-        LedgerError: It has something that is not a plain value.
+        LedgerError: The record contains an object that cannot be encoded.
     """
     try:
         try:
@@ -86,12 +86,13 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
     """Decode the result of ``encode``.
 
     Args:
-        content: The bytes.
+        content: The encoded record.
         kind: The type of the record. Unknown fields are skipped.
-        parts: The parts that the content refers to, by key; missing ones become empty, or ``LOST``.
+        parts: The separately stored parts, by key. Missing texts and settings are replaced by empty
+            ones, missing values by ``LOST``.
 
     Raises:
-        ValueError: The content is not such a record.
+        ValueError: The content is not a record of this type.
     """
     found = parts or {}
 
@@ -109,7 +110,7 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
 
 
 def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
-    """Yield decoded records without damaged ones, which ``verify`` reports."""
+    """Yield decoded records; skip damaged records, which ``verify`` reports."""
     for (data,) in rows:
         try:
             record = decode(decompress(data), kind)
@@ -122,7 +123,7 @@ def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
     """Encode a run, without its number.
 
     Returns:
-        The run without its large parts, and these parts by key.
+        The run without its large parts, and the large parts by key.
     """
     parts: dict[int, bytes] = {}
 
@@ -156,10 +157,10 @@ def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
 
 
 def parts_of_run(record: bytes) -> list[int]:
-    """Return the keys of the parts that a run refers to.
+    """Return the keys of the separately stored parts of a run.
 
     Raises:
-        ValueError: It is not a run.
+        ValueError: ``record`` is not an encoded run.
     """
     return _stored(record)[0]
 
@@ -168,12 +169,12 @@ def decode_run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run:
     """Decode a run.
 
     Args:
-        number: Its number in the ledger.
-        record: The result of ``encode_run``.
-        parts: The parts that it refers to, by key.
+        number: The number of the run in the ledger.
+        record: The first result of ``encode_run``.
+        parts: The separately stored parts, by key; see ``decode``.
 
     Raises:
-        ValueError: It is not a run.
+        ValueError: ``record`` is not an encoded run.
     """
     return replace(decode(bytes(_stored(record)[1]), Run, parts), id=number)
 
@@ -187,9 +188,9 @@ def _stored(record: bytes) -> _Stored:
 
 
 def _escape(content: Any) -> Any:  # noqa: ANN401
-    """Turn all strings into bytes, because UTF-8 cannot represent every string.
+    """Convert all strings to bytes, because UTF-8 cannot represent every string.
 
-    A record has no other bytes.
+    Records contain no other bytes, so ``_unescape`` can restore the strings.
     """
     if isinstance(content, str):
         return content.encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""Errors of SQLite and of the system as one line: what happened, and what to do.
+"""Converts errors of SQLite and of the system to one line with a remedy.
 
-The kind of a fault follows from SQLite's result code (https://www.sqlite.org/rescode.html) or the
-system's error number, not from a message, which may contain a path.
+Errors are recognized by SQLite's result code (https://www.sqlite.org/rescode.html) or the system's
+error number. Messages are not searched, because they may contain paths.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ELSEWHERE = f"or name another folder in {ENVIRONMENT}"
 
 
 class Fault(Enum):
-    """A kind of fault: what it means for the ledger, and what to do."""
+    """A kind of error: what is wrong with the ledger, and a remedy."""
 
     BUSY = (
         "is held by another process and cannot be written now",
@@ -34,7 +34,7 @@ class Fault(Enum):
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 
-# Kinds of fault by the result code of SQLite.
+# The kinds of errors, by result code of SQLite.
 _SQLITE = {
     sqlite3.SQLITE_PERM: Fault.DENIED,
     sqlite3.SQLITE_BUSY: Fault.BUSY,
@@ -47,7 +47,7 @@ _SQLITE = {
     sqlite3.SQLITE_NOTADB: Fault.DAMAGED,
 }
 
-# Bytes of free space below which a disk counts as full: a new ledger needs fewer.
+# A disk with less free space, in bytes, counts as full. A new ledger needs less than this.
 _LITTLE = 100_000
 
 _OF_SYSTEM = {
@@ -64,17 +64,17 @@ def kind_of(error: BaseException) -> Fault:
 
 
 def _code(error: BaseException) -> int:
-    """Return SQLite's primary result code; 0 if there is none."""
+    """Return the primary result code of an error of SQLite, or 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:
-    """Return the exception for an error of SQLite or of the system."""
+    """Return an exception that explains an error of SQLite or of the system."""
     which = "the ledger in memory" if path is None else f"the ledger {path}"
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     kind = kind_of(error)
     if path is not None and _code(error) == sqlite3.SQLITE_IOERR and _is_full(path.parent):
-        kind = Fault.FULL  # SQLite does not report it for shared memory
+        kind = Fault.FULL  # for the shared memory, SQLite reports an I/O error instead
     what, remedy = kind.value
     return LedgerError(f"{which} {what} ({said}): {remedy}")
 

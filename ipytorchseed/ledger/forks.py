@@ -1,8 +1,8 @@
-"""Fork safety: a child never uses or closes connections of its parent.
+"""Makes sure that a forked child does not use or close connections of its parent.
 
 SQLite forbids both (https://www.sqlite.org/howtocorrupt.html, "Carrying an open database
-connection across a fork()"): the child's copy assumes locks that the child does not hold, and
-closing it may delete the log that the parent uses.
+connection across a fork()"): the child does not inherit the locks that the connection relies on,
+and closing the connection may delete the log that the parent uses.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ import os
 import weakref
 from typing import Any
 
-# Databases, whose methods are called around each fork.
+# The databases whose methods are called around each fork.
 _handlers: weakref.WeakSet[Any] = weakref.WeakSet()
 _forks = 0
 
 
 def register(handler: Any) -> None:  # noqa: ANN401 -- as the module of databases imports this one
-    """Call methods of a database around every fork from now on, as long as it lives.
+    """Call methods of a database around every fork, until the database is deleted.
 
-    These are ``before_fork`` and ``after_fork`` in the parent, and ``in_child``.
+    The methods are ``before_fork`` and ``after_fork`` in the parent, and ``in_child`` in the child.
     """
     _handlers.add(handler)
 
 
 def count() -> int:
-    """Return how often this process has forked since it first used the package."""
+    """Return how often this process has forked since this module was imported."""
     return _forks
 
 
 def keep_forever(inherited: object) -> None:
-    """Keep an object alive forever, so that Python never closes it."""
+    """Keep an object alive forever, so that it is never closed."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
 
 

@@ -1,8 +1,8 @@
-"""Refuses a ledger that another user may have planted or may change while in use.
+"""Refuses a ledger that another user may have created or may change.
 
-Files are checked by name, and SQLite opens them by name. In a folder that only its owner can
-write to, or a sticky one, no one else can replace them in between. Opening them here would be no
-safer, and closing them would drop the locks of every connection of this process
+Files are checked by name before SQLite opens them by name. They cannot be replaced in between,
+because the folder must be writable only by its owner, or sticky. The files are not opened here:
+closing them would drop the locks of all connections in this process
 (https://www.sqlite.org/howtocorrupt.html, "Posix advisory locks canceled").
 """
 
@@ -16,25 +16,25 @@ from pathlib import Path
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger.place import ENVIRONMENT
 
-# What SQLite appends to a database's name for its own files.
+# The suffixes that SQLite appends to the name of a database for additional files.
 SIBLINGS = ("-wal", "-shm", "-journal")
 
 _AWAY = f"move it away, or name another folder in {ENVIRONMENT}"
 
 
 def refuse_unsafe(path: Path) -> None:
-    """Refuse a ledger if its files or its folder are not safe to use.
+    """Raise an error if the files or the folder of a ledger are not safe to use.
 
-    Files must be regular, belong to this user and not be writable by others. The folder must
-    belong to this user or the administrator, and not be writable by others unless it is sticky.
-    On Windows only the kind of file is checked.
+    Files must be regular files, belong to this user, and not be writable by other users. The folder
+    must belong to this user or to root. It must not be writable by other users unless it is sticky.
+    On Windows, only the type of the files is checked.
 
     Args:
-        path: The ledger, which need not exist.
+        path: The path of the ledger, which need not exist.
 
     Raises:
-        LedgerError: One of them is not safe; it names the file, the reason and a remedy.
-        OSError: One of them cannot be checked.
+        LedgerError: A file or the folder is not safe. The message says why, and what to do.
+        OSError: A file or the folder cannot be checked.
     """
     _check_folder(path.parent)
     for each in (path, *(path.with_name(path.name + end) for end in SIBLINGS)):
@@ -75,7 +75,7 @@ def _is_foreign(found: os.stat_result) -> bool:
 
 
 def _is_writable_by_others(found: os.stat_result) -> bool:
-    if not hasattr(os, "geteuid"):  # Windows, where these bits are not real
+    if not hasattr(os, "geteuid"):  # Windows, where these bits mean nothing
         return False
     if found.st_mode & stat.S_IWOTH:
         return True
@@ -83,9 +83,9 @@ def _is_writable_by_others(found: os.stat_result) -> bool:
 
 
 def _is_private(group: int) -> bool:
-    """Return whether a group is the user's private group, as far as is known.
+    """Return whether this user is the only known member of a group.
 
-    With private groups, new files are often writable for the group.
+    On systems with private groups, new files are often writable for the group.
     """
     import grp
     import pwd

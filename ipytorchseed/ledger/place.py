@@ -1,4 +1,4 @@
-"""Where the ledger is, who may read it, and how a damaged one is renamed."""
+"""Finds the path of the ledger, creates its file, and renames damaged files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-# The environment variable for another folder.
+# The environment variable with the path of another folder.
 ENVIRONMENT = "IPYTORCHSEED_DATA_DIR"
 
 NAME = "ledger.sqlite"
 
-# Bytes of a block of the log's index, and how many pages of the log the first block covers
-# (https://www.sqlite.org/walformat.html).
+# The size of a block of the log's index in bytes, and the number of pages of the log that the first
+# block covers (https://www.sqlite.org/walformat.html).
 _BLOCK, _PAGES = 32_768, 4_062
 
 
@@ -31,15 +31,15 @@ def ledger_path() -> Path:
 
 
 def prepare(path: Path) -> bool:
-    """Make sure that a file exists at ``path`` that only the user can read.
+    """Create the file of the ledger if it is missing, and make it private.
 
-    An existing folder keeps its permissions, because it may be shared for other reasons.
+    The permissions of an existing folder are not changed: it may be shared for other purposes.
 
     Args:
         path: The path, already checked by ``refuse_unsafe``.
 
     Returns:
-        Whether the file was created now, empty.
+        Whether an empty file was created.
 
     Raises:
         OSError: The folder or the file cannot be created.
@@ -48,18 +48,18 @@ def prepare(path: Path) -> bool:
         mode = path.stat().st_mode
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # another process was faster
+        with suppress(FileExistsError):  # another process has just created it
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             return True
         return False
     if mode & 0o077:
-        with suppress(OSError):  # it belongs to another user, or the file system has no permissions
+        with suppress(OSError):  # it is another user's, or the file system has no permissions
             path.chmod(0o600)
     return False
 
 
 def remove_empty(path: Path) -> None:
-    """Remove a ledger that is still empty, with SQLite's files."""
+    """Remove the files of a ledger if the ledger is still empty."""
     with suppress(OSError):
         if path.stat().st_size == 0:
             for each in (path, wal_of(path), shm_of(path)):
@@ -67,12 +67,12 @@ def remove_empty(path: Path) -> None:
 
 
 class Files(NamedTuple):
-    """The identities of the ledger's file and of SQLite's files.
+    """The identities of the ledger's files: device and inode, or None if missing.
 
     Attributes:
-        ledger: Device and inode of the ledger; None if it does not exist.
-        wal: The same for SQLite's log.
-        shm: The same for the shared memory that indexes the log.
+        ledger: The database.
+        wal: SQLite's write-ahead log.
+        shm: The index of the log, which processes share as memory.
     """
 
     ledger: tuple[int, int] | None
@@ -81,7 +81,7 @@ class Files(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The sizes of these files in bytes; 0 if missing."""
+    """The sizes of the ledger's files in bytes; 0 if missing. See ``Files``."""
 
     ledger: int
     wal: int
@@ -91,14 +91,14 @@ class Sizes(NamedTuple):
 def look(path: Path) -> tuple[Files, Sizes]:
     """Return the identities and sizes of a ledger's files.
 
-    SQLite creates the log before its index and removes it after that, so an index without a log
-    means that another program removed the log.
+    SQLite creates the log before the index, and removes it after the index. So an index without a
+    log means that another program has removed the log.
     """
     found: list[tuple[tuple[int, int] | None, int]] = []
     base = str(path)
     for name in (base + "-shm", base + "-wal", base):
         try:
-            status = os.stat(name)  # noqa: PTH116 -- for every transaction: strings are at hand
+            status = os.stat(name)  # noqa: PTH116 -- faster, for every transaction
             found.append(((status.st_dev, status.st_ino), status.st_size))
         except OSError:
             found.append((None, 0))
@@ -107,18 +107,20 @@ def look(path: Path) -> tuple[Files, Sizes]:
 
 
 def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
-    """Rename a ledger and its log, which may have the last runs, without overwriting.
+    """Rename a ledger and its log, without overwriting other files.
+
+    The log may contain the last runs.
 
     Args:
         path: The path of the ledger.
-        files: The expected files; another ledger at ``path`` is left alone.
-        word: The reason for the new name, such as ``damaged``.
+        files: The expected files. If ``path`` is another ledger now, it is not renamed.
+        word: The reason, which becomes part of the new name, such as ``damaged``.
 
     Returns:
-        The new name, or None if there was nothing to rename.
+        The new path, or None if ``path`` is another ledger now.
 
     Raises:
-        OSError: It cannot be renamed.
+        OSError: A file cannot be renamed.
     """
     now, sizes = look(path)
     if now.ledger != files.ledger:
@@ -135,31 +137,31 @@ def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
             wal_of(path).rename(wal_of(aside))
         else:
             wal_of(path).unlink()
-    with suppress(FileNotFoundError):  # SQLite creates it again
+    with suppress(FileNotFoundError):  # SQLite rebuilds the index
         shm_of(path).unlink()
     return aside
 
 
 def wal_of(path: Path) -> Path:
-    """Return the path of SQLite's log of a ledger."""
+    """Return the path of a ledger's write-ahead log."""
     return path.with_name(path.name + "-wal")
 
 
 def shm_of(path: Path) -> Path:
-    """Return the path of the log's index, which processes share as memory."""
+    """Return the path of the index of a ledger's log."""
     return path.with_name(path.name + "-shm")
 
 
 def shm_size(pages: int) -> int:
-    """Return at least the size in bytes of the index for a log of so many pages."""
+    """Return an upper bound on the size of the index of a log with ``pages`` pages."""
     return _BLOCK * (1 + pages // _PAGES)
 
 
 def renew_shm(path: Path, size: int) -> None:
     """Fill the index of a log with zeros, so that SQLite rebuilds it.
 
-    Open descriptors and mappings of the file stay valid, in other processes as well. The file is
-    not opened here, because closing it would drop the locks of this process.
+    Open descriptors and mappings of the file remain valid, in other processes too. The file is not
+    opened here, because closing it would drop the locks of this process.
     """
     with suppress(OSError):
         os.truncate(shm_of(path), 0)  # including the header

@@ -1,8 +1,8 @@
-"""Deletes old content from the ledger, and the oldest if the ledger is too large.
+"""Deletes old content from the ledger; more of it if the ledger is too large.
 
-Each step is a short transaction, so that pruning can run between two cells and stop at any time.
-Full states of sources take nine tenths of a ledger and are needed only to go back (``%seed
-rewind``). Their digests are enough to explain a change. So states are deleted first.
+Pruning consists of short transactions, so it can run between two cells and stop at any time. Full
+states of sources are deleted first. They need nine tenths of the space, and are only needed to
+restore a state (``%seed rewind``): to explain a change, their digests are enough.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from ipytorchseed.ledger.database import Database
 
 _DAY = 86_400.0
 
-# Rows that one step deletes, in about two milliseconds.
+# The number of rows that one step deletes, in about two milliseconds.
 _CHUNK = 128
 
-# Pages that one step returns to the file system.
+# The number of pages that one step returns to the file system.
 _PAGES = 64
 
-# The share of the allowed size for content; the rest is for SQLite's log.
+# The share of the allowed size that content may use. The rest is for SQLite's log.
 _FULL = 0.95
 
 
 class Limits(Struct, frozen=True):
-    """How long and how much is kept.
+    """The age and size at which content is deleted.
 
     States that the user saved under a name are never deleted. With the defaults, a year of daily
-    work (150 runs a day that move three sources each) takes about 100 MB.
+    work (150 runs a day, each of which advances three sources) takes about 100 MB.
 
     Attributes:
-        states_days: Days that a state is kept after its last use.
-        runs_days: Days that a run is kept, and the log of seeds.
-        megabytes: The size above which the oldest content is deleted, in 10**6 bytes.
-        states_days_full: Days that states are kept in that case, before runs are deleted too.
+        states_days: States are deleted this many days after their last use.
+        runs_days: Runs and entries of the log of seeds are deleted after this many days.
+        megabytes: The maximum size of the ledger, in 10**6 bytes.
+        states_days_full: If the ledger is larger, states are deleted this many days after their
+            last use, and then the oldest runs.
     """
 
     states_days: float = 60
@@ -52,14 +53,14 @@ DEFAULTS = Limits()
 
 
 class Removed(Struct):
-    """How much was deleted.
+    """The numbers of deleted rows.
 
     Attributes:
         runs: The number of runs.
         states: The number of full states.
-        values: The number of unreferenced values, texts and settings.
-        seeds: The number of entries of the log of seeds.
-        finished: False if time ran out.
+        values: The number of values, texts and settings to which no run refers.
+        seeds: The number of entries in the log of seeds.
+        finished: False if there was no time to delete everything.
     """
 
     runs: int = 0
@@ -73,20 +74,20 @@ class Removed(Struct):
 
 
 def prune(database: Database, limits: Limits, now: float, seconds: float | None = None) -> Removed:
-    """Delete old content, and the oldest if there is too much.
+    """Delete the content that exceeds the limits, and shrink the file.
 
     Args:
         database: The database of the ledger.
-        limits: How long and how much is kept.
-        now: Seconds since 1970, UTC.
-        seconds: Time after which no further step starts; None for no limit. One step always runs;
-            it takes a few milliseconds.
+        limits: The limits.
+        now: The current time, in seconds since 1970, UTC.
+        seconds: The time after which no further step starts; None for no limit. At least one step
+            runs, which takes a few milliseconds.
 
     Returns:
-        How much was deleted.
+        The numbers of deleted rows.
 
     Raises:
-        LedgerError: It failed; the steps before are done.
+        LedgerError: A step failed. The steps before it were completed.
     """
     deadline = float("inf") if seconds is None else time.perf_counter() + seconds
     removed = Removed()
@@ -116,10 +117,10 @@ def checkpoint(database: Database, *, thorough: bool = False) -> None:
 
     Args:
         database: The database of the ledger.
-        thorough: Wait for other processes, and empty the log.
+        thorough: Whether to wait for other processes, and to truncate the log.
 
     Raises:
-        LedgerError: It failed; everything is still in the log.
+        LedgerError: The move failed. Nothing is lost.
     """
     how = "TRUNCATE" if thorough else "PASSIVE"
     database.outside(
@@ -129,7 +130,7 @@ def checkpoint(database: Database, *, thorough: bool = False) -> None:
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
-    """Return the bytes of all used pages."""
+    """Return the total size of all used pages, in bytes."""
     free, pages = _spare(connection)
     (size,) = connection.execute("PRAGMA page_size").fetchone()
     return int((pages - free) * size)
@@ -143,7 +144,10 @@ class _Rules:
         self._now = now
 
     def next(self, connection: sqlite3.Connection) -> tuple[str, list[int]] | None:
-        """Return what to delete next, with row ids; None if there is nothing left."""
+        """Return the next rows to delete: their field in ``Removed``, and their ids.
+
+        Return None if there is nothing left to delete.
+        """
         rows = connection.execute("SELECT id, started FROM runs ORDER BY id LIMIT 1").fetchall()
         first_run, first_started = rows[0] if rows else (2**62, float("inf"))
         limits = self._limits
@@ -165,7 +169,7 @@ class _Rules:
         return None
 
     def drop(self, connection: Connection, removed: Removed) -> bool:
-        """Delete and count what ``next`` returns; return whether there was something."""
+        """Delete and count the rows that ``next`` returns; return whether it found any."""
         found = self.next(connection)
         if found is None:
             return False
@@ -180,7 +184,7 @@ class _Rules:
         return self._now - days * _DAY
 
     def _states(self, connection: sqlite3.Connection, before: float) -> list[int]:
-        """Return states that are too old, or dated in the future, and not saved by name."""
+        """Return unnamed states that are too old or, by a wrong clock, in the future."""
         for when, edge in (("<", before), (">", self._now + _DAY)):
             query = f"""
                 SELECT id FROM blobs WHERE kind = 1 AND used {when} ?
@@ -192,7 +196,7 @@ class _Rules:
     def _older(
         self, connection: sqlite3.Connection, table: str, column: str, before: float
     ) -> list[int]:
-        """Return the first rows that are too old, or dated in the future by a wrong clock."""
+        """Return the first rows that are too old or, by a wrong clock, in the future."""
         query = f"SELECT id, {column} FROM {table} ORDER BY id LIMIT ?"  # noqa: S608 -- ours
         rows = connection.execute(query, (_CHUNK,))
         late = self._now + _DAY
@@ -210,14 +214,14 @@ def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _has_spare_pages(spare: tuple[int, int], *, thorough: bool) -> bool:
-    """Return whether to return free pages.
+    """Return whether to return free pages to the file system.
 
-    If there are few, they will be needed again.
+    A few free pages are kept for later runs, unless ``thorough`` is set.
     """
     free, pages = spare
     return free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
 
 
 def _give_back(connection: sqlite3.Connection) -> None:
-    # One empty row for each page: `execute` would stop after the first.
+    # The pragma returns one row for each page, and `execute` would stop after the first.
     connection.executescript(f"PRAGMA incremental_vacuum({_PAGES})")

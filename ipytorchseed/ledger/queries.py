@@ -1,4 +1,4 @@
-"""The table of runs: inserts runs and selects them."""
+"""Inserts runs into the ledger, and selects them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ipytorchseed.ledger import blobs, encoding
 from ipytorchseed.ledger.compression import compress, decompress
 from ipytorchseed.ledger.records import UNDONE, Run
 
-# A number above that of every run.
+# A number that is larger than that of every run.
 LATEST = 2**62
 
 
 class Query(Struct, frozen=True):
-    """A selection of runs and their order; all given conditions must hold.
+    """A selection of runs, and their order. Runs must satisfy all conditions.
 
     Attributes:
-        notebook: Only of this one.
-        cell: Only of this one.
-        kernel: Only of this one.
-        code: Only with this text, named as ``Run.code`` does.
-        execution_count: Only with this number in ``In[...]``.
-        after: Only with larger numbers.
-        up_to: Only with numbers up to this one.
-        newest_first: In which order.
-        limit: At most so many.
+        notebook: Only runs of this notebook.
+        cell: Only runs of this cell.
+        kernel: Only runs of this kernel.
+        code: Only runs with this ``Run.code``.
+        execution_count: Only runs with this number in ``In[...]``.
+        after: Only runs with a larger number in the ledger.
+        up_to: Only runs with at most this number in the ledger.
+        newest_first: Whether the newest run comes first, rather than the oldest.
+        limit: The maximum number of runs.
     """
 
     notebook: str | None = None
@@ -43,7 +43,7 @@ class Query(Struct, frozen=True):
     limit: int = LATEST
 
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
-        """Return the statement that selects these columns, and its values."""
+        """Return an SQL statement that selects columns of the runs, and its parameters."""
         wanted = {
             name: encoding.key_of_name(each)
             for name in ("notebook", "cell", "kernel", "code")
@@ -51,8 +51,8 @@ class Query(Struct, frozen=True):
         }
         if self.execution_count is not None:
             wanted["execution_count"] = self.execution_count
-        # With an index that begins with the notebook, SQLite would have to sort; the table is in
-        # order. A plus keeps SQLite from using an index.
+        # For a condition on the notebook only, SQLite would use an index and then sort. The plus
+        # keeps it from using the index: the table itself is already in order.
         plus = "+" if [*wanted] == ["notebook"] else ""
         where = "".join(f"{plus}{column} = ? AND " for column in wanted)
         values: list[int | None] = [*wanted.values()]
@@ -64,12 +64,12 @@ class Query(Struct, frozen=True):
 
 
 def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) -> int:
-    """Insert a run and its blobs; return its number, which is larger than all before.
+    """Insert a run and its blobs; return its number, which is the largest so far.
 
     Args:
-        connection: In a transaction.
+        connection: A connection in a transaction.
         run: The run.
-        states: Full states by digest, if they may be new.
+        states: The full states that may be new, by digest.
     """
     record, parts = encoding.encode_run(run)
     names = map(encoding.key_of_name, (run.notebook, run.kernel, run.cell))
@@ -92,7 +92,7 @@ def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) 
 
 
 def mark_undone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
-    """Set the status of runs to ``UNDONE``."""
+    """Set the status of runs to ``UNDONE``, by their numbers."""
     for number in numbers:
         for _, run in select(connection, by_number(number)):
             if run is not None:
@@ -102,7 +102,7 @@ def mark_undone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
 
 
 def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run | None]]:
-    """Return the runs of a query with their numbers; None for a damaged record."""
+    """Return the numbers and runs that a query selects, with None for damaged runs."""
     rows = []
     for number, data in connection.execute(*query.sql("id, record")).fetchall():
         try:
@@ -115,7 +115,7 @@ def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run 
 
 
 def ids(connection: sqlite3.Connection, query: Query) -> list[int]:
-    """Return the numbers of the runs of a query."""
+    """Return the numbers of the runs that a query selects."""
     return [number for (number,) in connection.execute(*query.sql("id"))]
 
 
@@ -128,7 +128,7 @@ def notebooks(connection: sqlite3.Connection) -> list[str]:
 
 
 def by_number(number: int) -> Query:
-    """Return the query for one run."""
+    """Return a query that selects one run."""
     return Query(after=number - 1, up_to=number)
 
 

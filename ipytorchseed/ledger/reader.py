@@ -1,4 +1,4 @@
-"""Reads the ledger: runs one by one or in sequence, states, seeds and traces."""
+"""Reads runs, states, traces, findings and seeds from the ledger."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ipytorchseed.ledger.seeds import Save, SeedEntry, find_save
 from ipytorchseed.ledger.tables import select
 from ipytorchseed.ledger.verify import verify
 
-# The most runs of one text that are searched for the cells that had it.
+# The maximum number of runs to search for cells with the same text.
 _ALIKE = 500
 
-# The most runs that are read at a time, so that memory does not grow with the ledger, and how fast
-# their number grows to that.
+# The maximum number of runs to read at a time, which limits memory, and the factor by which this
+# number grows from 1.
 _PAGE, _GROWTH = 64, 4
 
 
@@ -31,10 +31,10 @@ class Counts(Struct, frozen=True):
     """The amount of content in the ledger.
 
     Attributes:
-        runs: Runs.
-        states: Full states.
-        values: Values, texts and settings, each once.
-        bytes: The bytes of everything.
+        runs: The number of runs.
+        states: The number of full states.
+        values: The number of different values, texts and settings.
+        bytes: The size of all content in bytes.
     """
 
     runs: int
@@ -47,7 +47,7 @@ class Reader:
     """The part of ``Ledger`` that only reads.
 
     Args:
-        database: The database.
+        database: The database of the ledger.
     """
 
     def __init__(self, database: Database) -> None:
@@ -58,12 +58,12 @@ class Reader:
         return self._first(queries.by_number(number))
 
     def find(self, notebook: str, execution_count: int, kernel: str | None = None) -> Run | None:
-        """Return the latest run that was ``In[execution_count]``, or None.
+        """Return the latest run with a number in ``In[...]``, or None.
 
         Args:
-            notebook: Of this notebook.
+            notebook: The notebook.
             execution_count: The number in ``In[...]``.
-            kernel: The run of this kernel is preferred to those of earlier ones.
+            kernel: The kernel to search first. If it has no such run, all kernels are searched.
         """
         query = Query(notebook=notebook, execution_count=execution_count)
         mine = None if kernel is None else self._first(replace(query, kernel=kernel))
@@ -72,24 +72,26 @@ class Reader:
     def last_run(
         self, notebook: str, cell: str, kernel: str | None = None, *, before_id: int | None = None
     ) -> Run | None:
-        """Return the latest run of a cell that was not undone; None if there is none.
+        """Return the latest run of a cell that was not undone, or None.
 
         Args:
             notebook: The notebook.
             cell: The cell.
             kernel: Only runs of this kernel.
-            before_id: Only runs with smaller numbers.
+            before_id: Only runs with a smaller number in the ledger.
         """
         runs = self.runs(notebook, cell, kernel, before_id=before_id, undone=False)
         return next(runs, None)
 
     def cells_with_text(self, notebook: str, code: str, kernel: str) -> list[str]:
-        """Return the cells that had a text in the last other kernel that ran it.
+        """Return the cells that had a given text in an earlier kernel.
+
+        Of the kernels that ran the text, only the latest one is searched.
 
         Args:
-            notebook: Of this notebook.
-            code: The text, named as ``Run.code`` does.
-            kernel: The kernel that asks, which is skipped.
+            notebook: The notebook.
+            code: The ``Run.code`` of the text.
+            kernel: The current kernel, which is skipped.
         """
         query = Query(notebook=notebook, code=code, limit=_ALIKE)
         sql, values = query.sql("id, kernel, cell")
@@ -108,14 +110,14 @@ class Reader:
         limit: int | None = None,
         undone: bool = True,
     ) -> Iterator[Run]:
-        """Iterate over runs, the newest first, with a few in memory at a time.
+        """Iterate over runs, newest first, reading a few at a time.
 
         Args:
-            notebook: Only of this one.
-            cell: Only of this one.
-            kernel: Only of this one.
-            before_id: Only with smaller numbers.
-            limit: At most so many.
+            notebook: Only runs of this notebook.
+            cell: Only runs of this cell.
+            kernel: Only runs of this kernel.
+            before_id: Only runs with a smaller number in the ledger.
+            limit: The maximum number of runs.
             undone: Whether to include runs that were undone.
         """
         up_to = LATEST if before_id is None else before_id - 1
@@ -124,12 +126,12 @@ class Reader:
         return itertools.islice(wanted, limit)
 
     def runs_between(self, notebook: str, after_id: int, up_to_id: int) -> Iterator[Run]:
-        """Iterate over a notebook's runs, oldest first, with few in memory at a time.
+        """Iterate over a notebook's runs in all kernels, oldest first.
 
         Args:
-            notebook: Of this notebook, in all its kernels.
-            after_id: From the run after this one.
-            up_to_id: Up to and including this run.
+            notebook: The notebook.
+            after_id: Only runs with a larger number in the ledger.
+            up_to_id: Only runs with at most this number in the ledger.
         """
         return self._pages(_between(notebook, after_id, up_to_id))
 
@@ -139,11 +141,11 @@ class Reader:
         return self._database.read(lambda connection: queries.ids(connection, query))
 
     def notebooks(self) -> list[str]:
-        """Return the names of the notebooks that the ledger has runs of."""
+        """Return the names of all notebooks with runs in the ledger."""
         return self._database.read(queries.notebooks)
 
     def counts(self) -> Counts:
-        """Return the amount of content."""
+        """Return the amount of content in the ledger."""
 
         def do(connection: sqlite3.Connection) -> Counts:
             (runs,) = connection.execute("SELECT count(*) FROM runs").fetchone()
@@ -156,13 +158,13 @@ class Reader:
         return self._database.read(do)
 
     def states(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Return full states by digest, if they are stored."""
+        """Return the full states with these digests that are in the ledger, by digest."""
         wanted = {each: key for each in digests if (key := key_of_digest(each)) is not None}
         found = self._database.read(lambda connection: blobs.load(connection, wanted.values()))
         return {each: found[key] for each, key in wanted.items() if key in found}
 
     def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
-        """Return the recorded operations of runs, by the run's number, oldest first."""
+        """Return the traces of runs by the number of the run, oldest first."""
         numbers = [*runs]
 
         def do(connection: sqlite3.Connection) -> dict[int, list[Trace]]:
@@ -171,7 +173,7 @@ class Reader:
         return {run: traces for run, traces in self._database.read(do).items() if traces}
 
     def findings(self, run: int, against: int) -> Findings | None:
-        """Return the findings about a pair of runs; None if there are none."""
+        """Return the findings about a pair of runs, or None."""
         found = self._database.read(
             lambda connection: select(connection, "findings", Findings, run=run, against=against)
         )
@@ -185,25 +187,25 @@ class Reader:
         )
 
     def saved(self, notebook: str, name: str) -> dict[str, bytes] | None:
-        """Return the state of each source that was saved under a name, or None."""
+        """Return the states that were saved under a name, by source, or None."""
         return self._database.read(lambda connection: find_save(connection, notebook, name))
 
     def saves(self, notebook: str) -> dict[str, float]:
-        """Return the names of a notebook and when each was saved, the oldest first."""
+        """Return the names of a notebook's saved states, oldest first, with their times."""
         saves = self._database.read(
             lambda connection: select(connection, "saves", Save, notebook=key_of_name(notebook))
         )
         return {save.name: save.when for save in saves}
 
     def verify(self) -> list[str]:
-        """Check everything; return the problems, a line each."""
+        """Check the whole ledger; return one line for each problem."""
         return self._database.read(verify)
 
     def _first(self, query: Query) -> Run | None:
         return next(self._pages(query), None)
 
     def _pages(self, query: Query) -> Iterator[Run]:
-        """Iterate over runs: the first alone, as it is often enough, then more at a time."""
+        """Iterate over runs; read one first, because it is often enough, and then more."""
         size = 1
         while found := self._select(replace(query, limit=size)):
             yield from (run for _, run in found if run is not None)

@@ -1,4 +1,4 @@
-"""The records of a run: what it read, drew and set, without variables' contents."""
+"""The record of a run, and its parts. They do not contain values of variables."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
 
-# Seconds since 1970, for about two thousand years: what ``time`` can format.
+# Seconds since 1970, limited to values that ``time`` can format (about two thousand years).
 Moment = Annotated[float, Meta(ge=0, le=1 << 36)]
 
 
-# The status of a run by a replay that the user undid. It is never compared.
+# The status of a run of a replay that the user has undone. Such a run is never compared.
 UNDONE = "undone"
 
 
@@ -22,12 +22,13 @@ class FileRead(Struct, frozen=True):
     """A file that a cell opened for reading, or a folder that it listed.
 
     Attributes:
-        path: Absolute; a folder ends in ``/``.
-        size: In bytes, when the cell ended; -1 if it was gone. For a folder, the number of names
-            when it was listed.
-        digest: The digest of its content, or of a sample; empty if there was no time.
-        exact: Whether all of it was read for the digest.
-        modified: When it was last written to, in nanoseconds since 1970; 0 if it was gone.
+        path: The absolute path. Paths of folders end with ``/``.
+        size: The size in bytes when the cell ended; -1 if the file did not exist. For a folder, the
+            number of names when it was listed.
+        digest: The digest of the content, or of a sample; empty if there was no time.
+        exact: Whether the digest is that of the whole content.
+        modified: The time of the last write, in nanoseconds since 1970; 0 for a folder or if the
+            file did not exist.
     """
 
     path: str
@@ -38,11 +39,11 @@ class FileRead(Struct, frozen=True):
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder that was listed."""
+        """Whether this is a folder that was listed."""
         return self.path.endswith("/")
 
     def same(self, other: FileRead) -> bool | None:
-        """Return whether the file had the same content; None if unknown."""
+        """Return whether both records have the same content; None if unknown."""
         if self.size != other.size:
             return False
         if self.exact and other.exact:
@@ -54,16 +55,16 @@ class FileRead(Struct, frozen=True):
 
 
 class Operation(Struct, frozen=True):
-    """An operation that may not repeat.
+    """An operation whose result may be different for the same input.
 
     Attributes:
-        operation: As torch spells it, ``aten::index_put_``.
-        line: Of the cell, from 1; None if no line of it led there. In a backward pass, the
-            line of the forward.
+        operation: The name in torch, such as ``aten::index_put_``.
+        line: The line of the cell, from 1; None if unknown. For an operation in a backward pass,
+            this is the line of the forward operation.
         code: The text of that line.
-        module: The module it ran in; or "".
-        backward: Whether it ran in a backward pass.
-        how: ``check`` if it gave different results for the same input, or ``alert`` if torch
+        module: The ``torch.nn`` module that ran the operation, or "".
+        backward: Whether the operation ran in a backward pass.
+        how: ``check`` if a check got different results for the same input, ``alert`` if torch
             reported that it has no deterministic algorithm.
         mends: Whether the cell repeated under deterministic flags.
     """
@@ -78,16 +79,17 @@ class Operation(Struct, frozen=True):
 
 
 class Draw(Struct, frozen=True):
-    """What one operation on one line drew from one source.
+    """The draws of one operation on one line from one source.
 
     Attributes:
-        source: The source or generator.
-        operation: As torch spells it, or as one would import it.
-        line: Of the cell; None if no line of it led there.
-        module: The module it ran in, or the part of torch that asked: ``DataLoader``.
-        backward: Whether it ran in a backward pass.
+        source: The name of the source or generator.
+        operation: The name in torch, or the import name of a function.
+        line: The line of the cell; None if unknown.
+        module: The ``torch.nn`` module that ran the operation, or a part of torch such as
+            ``DataLoader``.
+        backward: Whether the operation ran in a backward pass.
         calls: The number of calls.
-        numbers: The number of raw numbers in all; None if they could not be counted.
+        numbers: The total number of raw numbers; None if they could not be counted.
     """
 
     source: str
@@ -103,11 +105,11 @@ class Trace(Struct, frozen=True):
     """The recorded operations of a run.
 
     Attributes:
-        checked: How often the cell ran for ``--check``; or 0.
-        traced: How many operations were recorded.
-        operations: Those that may not repeat.
-        draws: Who drew; empty if that was not recorded.
-        notes: What could not be seen, in words.
+        checked: The number of runs of the cell for ``--check``, or 0.
+        traced: The number of operations that were recorded.
+        operations: The operations whose results may be different for the same input.
+        draws: The draws; empty if they were not recorded.
+        notes: Sentences about operations and draws that could not be recorded.
     """
 
     checked: int = 0
@@ -122,7 +124,7 @@ class Part(Struct, frozen=True):
 
     Attributes:
         path: The part as code: ``cfg.lr``, ``df['price']``.
-        detail: How it changed, in a few words: ``0.1 → 0.5``.
+        detail: The change in a few words: ``0.1 → 0.5``.
     """
 
     path: str
@@ -130,13 +132,15 @@ class Part(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """What experiments showed about one cause.
+    """The result of experiments about one cause.
 
     Attributes:
         level: ``proved``, ``may-matter`` or ``no effect``.
-        how: What was seen, or why nothing was tried, in a clause. ``{earlier}`` and ``{later}``
-            are placeholders for the two runs, whose names depend on the reader.
-        parts: The parts of a variable that give the earlier result again, if only some do.
+        how: A clause with the observation, or with the reason why there was no experiment.
+            ``{earlier}`` and ``{later}`` are placeholders for the two runs, because their names
+            depend on the kernel in which the clause is shown.
+        parts: The parts of a variable that must be restored to get the earlier result again. Empty
+            if all of it must be restored.
     """
 
     level: str = "may-matter"
@@ -145,26 +149,27 @@ class Finding(Struct, frozen=True):
 
 
 class Findings(Struct, frozen=True):
-    """What experiments showed about the causes of a pair of runs.
+    """The results of experiments about the causes for the difference of two runs.
 
     Attributes:
-        causes: Kind and name of each cause, and what was found.
+        causes: The kind and name of each cause, and the result.
     """
 
     causes: tuple[tuple[str, str, Finding], ...]
 
 
 class Observed(Struct, frozen=True, omit_defaults=True):
-    """What a run was observed to do, on Python 3.12 and later.
+    """The observations of ``sys.monitoring`` during a run (Python 3.12 and later).
 
     Attributes:
-        read: Those of its ``reads`` that it read before it set them, each with the parts that it
-            read, as code: ``.lr``, ``['rate']``; none if it read all of it.
-        set_first: Those that it set before it read them.
+        read: The variables in ``Run.reads`` that the run read before it set them. Each has the
+            parts that were read, such as ``.lr`` or ``['rate']``, or no parts if it was read as a
+            whole.
+        set_first: The variables in ``Run.reads`` that the run set before it read them.
         ran: Functions of the notebook that ran.
-        unseen: Why it may have read more; empty if everything was seen.
-        drew: The calls and loops of the notebook's code that drew from each source, as
-            ``torch.randn`` or ``for … in loader``. There may be more.
+        unseen: Why the run may have read more variables; empty if all reads were observed.
+        drew: The calls and loops in the notebook's code that drew from each source, such as
+            ``torch.randn`` or ``for … in loader``. The list may be incomplete.
     """
 
     read: Mapping[str, tuple[str, ...]] = {}
@@ -175,14 +180,14 @@ class Observed(Struct, frozen=True, omit_defaults=True):
 
 
 class Outputs(Struct, frozen=True, omit_defaults=True):
-    """What a run showed.
+    """The outputs of a run.
 
     Attributes:
-        result: Its last expression, if it showed one.
-        shown: How that was shown: its text, its HTML.
-        stdout: What it printed, if anything.
-        displays: What it displayed, in order.
-        error: The error that ended it, as one line without addresses.
+        result: The value of the last expression, if it was shown.
+        shown: The displayed form of ``result``, such as text and HTML.
+        stdout: The printed text, if any.
+        displays: The displays, in order.
+        error: The error that ended the run, as one line without addresses.
     """
 
     result: Fingerprint | None = None
@@ -193,14 +198,14 @@ class Outputs(Struct, frozen=True, omit_defaults=True):
 
 
 class Outside(Struct, frozen=True, omit_defaults=True):
-    """What a run did that outlives its variables.
+    """The side effects of a run outside of its variables.
 
     Attributes:
-        wrote: Paths of the files that it wrote, replaced or removed.
-        connected: What it opened a connection or sent to: ``example.org:443``, or the path of a
-            Unix socket.
-        left: What still ran at the end: ``thread``, ``widget``.
-        importing: The part of its seconds in which it imported packages, which stay imported.
+        wrote: The paths of files that were written, replaced or removed.
+        connected: The connections that were opened or written to, such as ``example.org:443`` or
+            the path of a Unix socket.
+        left: The kinds of objects that still ran at the end: ``thread``, ``widget``.
+        importing: The seconds for importing packages. A second run would not need them.
     """
 
     wrote: tuple[str, ...] = ()
@@ -209,13 +214,19 @@ class Outside(Struct, frozen=True, omit_defaults=True):
     importing: float = 0.0
 
 
-# Parts of values: of a reading of a clock, or an address, and nothing else; and of what the user
-# put in the place of a package's original.
+# Parts of fingerprints that mark values. The first marks values that are only a reading of a clock
+# or an address, the second attributes of packages that the user has replaced.
 READING, REPLACED = "reading", "replaced"
 
 
 def marked(values: Mapping[str, Fingerprint], names: set[str], mark: str) -> dict[str, Fingerprint]:
-    """Return values, with some marked as ``READING`` or ``REPLACED``."""
+    """Return fingerprints, with some of them marked.
+
+    Args:
+        values: The fingerprints, by name.
+        names: The names to mark.
+        mark: ``READING`` or ``REPLACED``.
+    """
     return {
         name: replace(value, parts={**value.parts, mark: ""}) if name in names else value
         for name, value in values.items()
@@ -226,42 +237,44 @@ class Run(Struct, frozen=True, omit_defaults=True):
     """One execution of one cell.
 
     Attributes:
-        notebook: The identifier of the notebook; empty for a run of a receipt. If several
-            processes run the same notebook, it ends with the rank of one of them.
-        kernel: A name of the kernel's process, new at each start; or the receipt's file.
+        notebook: The identifier of the notebook; empty for a run in a receipt. If several processes
+            run the same notebook, the rank of the process is appended.
+        kernel: A unique name of the kernel's process; for a run in a receipt, the receipt's file.
         cell: The identifier of the cell.
-        source: Its text.
+        source: The text of the cell.
         execution_count: The number in ``In[...]``, or None.
-        started: Seconds since 1970, UTC.
-        seconds: How long it ran.
-        status: ``ok``, ``error`` or ``interrupted``; ``undone`` if a replay ran it and was undone.
-        before: Digest of the state of each source and namespace generator when it began.
-        after: The same when it ended.
-        generators: The type of each of the generators, as users write it: ``torch.Generator``; with
-            `` in optuna`` if a library's object holds it.
+        started: The start, in seconds since 1970, UTC.
+        seconds: The duration in seconds.
+        status: ``ok``, ``error`` or ``interrupted``; ``undone`` for a run of a replay that was
+            undone.
+        before: The digest of the state of each source and each generator in the namespace, before
+            the run.
+        after: The same after the run.
+        generators: The type of each generator as users write it, such as ``torch.Generator``. If an
+            object of a library contains the generator, the library is appended: `` in optuna``.
         settings: Flags, environment, versions and hardware, as JSON values by name.
-        reads: What it read, also through functions: value by name, when it began.
-        actions: What its code, and code of the user's that it may call, does, in order, as
-            ``Dependencies.actions``.
-        observed: What it was seen to read while it ran; None before Python 3.12.
-        missing: Names that its code may look up and that did not exist: builtins, and unset names.
-        writes: What it created or changed: value by name, when it ended.
-        in_place: Those of them whose names it did not bind: it changed the objects themselves.
-        outputs: What it showed.
-        files: The files that it read.
-        loaded: The files of the user's own modules that it loaded again, by module.
-        outside: What it did that outlives its variables.
-        between: Sources that moved between the previous run's end and this one's begin, with
-            their digests then and now.
-        imported: Sources that only imports drew from, or that came with one and were left so.
-        seeds: Seeds that commands of ours applied while it ran, and how (``now``, ``each``,
-            ``new``, ``scope``).
-        nondeterministic_calls: Functions that its code may call and that differ each time (clock,
-            entropy), and whether their results do more than being printed or stored.
-        packages: Packages that its code reaches, such as ``torch`` and ``numpy``.
-        code: The name of its text as the interpreter sees it: without comments and layout.
-        notes: What could not be looked at, in words.
-        id: Its number in the ledger; None before it is stored.
+        reads: The fingerprints of variables that the run may read, directly or in functions, before
+            the run.
+        actions: The actions of the code; see ``Dependencies.actions``.
+        observed: The observations while the cell ran; None before Python 3.12.
+        missing: Names that the code may look up and that did not exist, such as builtins.
+        writes: The fingerprints of variables that the run created or changed, after the run.
+        in_place: The names in ``writes`` that the run did not bind, because it changed the objects.
+        outputs: The outputs.
+        files: The files that the run read.
+        loaded: The files of user modules that the run imported or reloaded, by module.
+        outside: The side effects outside of variables.
+        between: The sources that changed between the end of the previous run and the start of this
+            one, with their digests at both times.
+        imported: The sources that only imports advanced, including sources that an import created.
+        seeds: The seeds that our commands applied during the run, and how; see ``SeedEntry.how``.
+        nondeterministic_calls: Functions that the code may call and whose results are different
+            every time (clocks, entropy), each with whether the result is used other than being
+            printed or stored.
+        packages: The packages that the code may use, such as ``torch`` and ``numpy``.
+        code: A digest of the cell's code that ignores comments and layout.
+        notes: Sentences about anything that could not be inspected.
+        id: The number in the ledger; None before the run is stored.
     """
 
     notebook: str
@@ -297,36 +310,36 @@ class Run(Struct, frozen=True, omit_defaults=True):
 
     @property
     def receipt(self) -> str:
-        """The file of the receipt that it was read from; empty for a run of this machine."""
+        """The receipt's file for a run in a receipt, else an empty string."""
         return "" if self.notebook else self.kernel
 
     @property
     def timed(self) -> list[str]:
-        """Variables that held only readings of clocks, or addresses: no content."""
+        """The variables whose values were only readings of clocks, or addresses."""
         values = {**self.reads, **self.writes}
         return [name for name, value in values.items() if READING in value.parts]
 
     @property
     def replaced(self) -> list[str]:
-        """What it reads of packages and the user put in the place of the original."""
+        """The attributes of packages that the run read and that the user had replaced."""
         return [name for name, value in self.reads.items() if REPLACED in value.parts]
 
     @property
     def seconds_again(self) -> float:
-        """How long it takes to run again, when its packages are imported."""
+        """The seconds that another run takes, when its packages are already imported."""
         return max(self.seconds - self.outside.importing, 0.0)
 
     def lasts_at(self, moment: float) -> bool:
-        """Return whether it was running at a moment, by a file's clock."""
+        """Return whether the cell was running at a time in a file's metadata."""
         return self.started - _TICK <= moment <= self.started + self.seconds
 
     @property
     def may_read_file_times(self) -> bool:
-        """Whether it may read the time of a file, which then counts as content."""
+        """Whether the run may read times of files, which then count as content."""
         return not _FILE_TIMES.isdisjoint(action.rpartition(".")[2] for action in self.actions)
 
 
-# Seconds by which a file system's clock may be late.
+# Times of files may be this many seconds too early.
 _TICK = 0.01
 
 _FILE_TIMES = frozenset({"fstat", "getctime", "getmtime", "lstat", "stat"})

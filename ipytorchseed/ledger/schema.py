@@ -1,6 +1,6 @@
-"""The ledger's tables. A change of them or of the records is a new ``VERSION``.
+"""The tables of the ledger. If the tables or records change, increase ``VERSION``.
 
-Ledgers of older versions are renamed, and a new one is used.
+A ledger of an older version is renamed, and a new ledger is created.
 """
 
 from __future__ import annotations
@@ -10,19 +10,20 @@ from pathlib import Path
 
 from ipytorchseed.errors import LedgerError
 
-# ``PRAGMA application_id`` of a ledger, ``ITS2``, which identifies our files.
+# ``PRAGMA application_id`` of a ledger (``ITS2`` in ASCII), which identifies our files.
 APPLICATION = 0x49545332
 
 # ``PRAGMA user_version`` of a ledger with these tables.
 VERSION = 4
 
-# Columns of ``runs`` that queries use; everything is in ``record``. ``notebook``, ``kernel``,
-# ``cell`` and ``code`` are hashes of names. Each index costs a page for each run. Numbers are never
-# reused: ``#17`` is always the same run.
+# In ``runs``, ``record`` contains the whole run. The other columns are used in queries;
+# ``notebook``, ``kernel``, ``cell`` and ``code`` are hashes. Each index costs a page for each run.
+# ``id`` is never reused.
 #
-# ``blobs`` has states, cell texts, settings and large values, each once. ``key`` is the hash of the
-# content; ``last`` and ``used`` are the number and the start of a recent run that refers to it (see
-# ``blobs.STRIDE`` and ``blobs.SLACK``). States in ``saved`` are kept as long as their names.
+# ``blobs`` contains states, cell texts, settings and large values, each once. ``key`` is the hash
+# of the content. ``last`` and ``used`` are the number and the start of a recent run that refers to
+# the blob (see ``blobs.STRIDE`` and ``blobs.SLACK``). States in ``saved`` are kept as long as their
+# name.
 _STATEMENTS = (
     """CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -78,18 +79,18 @@ _STATEMENTS = (
 
 
 class OutdatedError(LedgerError):
-    """The file is a ledger of an older version, which is no longer readable."""
+    """The file is a ledger of an older version, which can no longer be read."""
 
 
 def is_made(connection: sqlite3.Connection, path: Path | None) -> bool:
-    """Return whether the file has the tables; False if it is empty.
+    """Return whether the file has our tables; False if it is empty.
 
     Raises:
-        LedgerError: It is of a newer version, or it belongs to another program.
-        OutdatedError: It is of an older version.
-        sqlite3.Error: It cannot be read.
+        LedgerError: The file has a newer version, or belongs to another program.
+        OutdatedError: The file has an older version.
+        sqlite3.Error: The file cannot be read.
     """
-    # First, because another process may create everything at once at any moment.
+    # Check this first: another process may create the tables and the ids below at any time.
     if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
         return False
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -104,18 +105,18 @@ def make(connection: sqlite3.Connection, path: Path | None) -> None:
     """Create the tables in one transaction, unless the file has them.
 
     Args:
-        connection: In autocommit mode.
-        path: The file, for messages.
+        connection: A connection in autocommit mode.
+        path: The path of the file, for messages.
 
     Raises:
-        LedgerError: As for ``is_made``.
-        sqlite3.Error: It failed; nothing was created.
+        LedgerError: See ``is_made``.
+        sqlite3.Error: The tables cannot be created; nothing was changed.
     """
     if is_made(connection, path):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if not is_made(connection, path):  # another process may have been faster
+        if not is_made(connection, path):  # another process may have created them by now
             for statement in _STATEMENTS:
                 connection.execute(statement)
         connection.execute("COMMIT")
@@ -126,10 +127,10 @@ def make(connection: sqlite3.Connection, path: Path | None) -> None:
 
 
 def refuse_newer(connection: sqlite3.Connection, path: Path | None) -> int:
-    """Return the version of the file, unless it is newer than this one.
+    """Return the version of the file.
 
     Raises:
-        LedgerError: It is, and belongs to a newer ipytorchseed in another process.
+        LedgerError: The version is newer than ``VERSION``.
     """
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > VERSION:

@@ -1,4 +1,4 @@
-"""Applied seeds, and states saved by name."""
+"""Records of applied seeds, and of states that the user saved under a name."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class SeedEntry(Struct, frozen=True):
     """A seed that we applied.
 
     Attributes:
-        seed: From 0 to 2**32-1.
-        how: By which command: ``now``, ``each``, ``new`` or ``scope``; or by which function of
-            ours in a cell: ``call`` or ``block``.
-        when: In seconds since 1970, UTC.
+        seed: The seed, from 0 to 2**32-1.
+        how: ``now``, ``each``, ``new`` or ``scope`` if a command applied it; ``call`` or ``block``
+            if a cell called our functions.
+        when: The time, in seconds since 1970, UTC.
         notebook: The identifier of the notebook.
-        kernel: A name of the kernel's process.
-        execution_count: The number in ``In[...]`` of the run that asked for it, or None.
-        cell: The identifier of the cell that asked for it, or None.
+        kernel: A unique name of the kernel's process.
+        execution_count: The number in ``In[...]`` of the run that applied it, or None.
+        cell: The identifier of the cell that applied it, or None.
     """
 
     seed: int
@@ -41,8 +41,8 @@ class Save(Struct, frozen=True):
 
     Attributes:
         notebook: The identifier of the notebook.
-        name: As the user gave it.
-        when: In seconds since 1970, UTC.
+        name: The name.
+        when: The time, in seconds since 1970, UTC.
         states: The key of each source's state, by the source's name.
     """
 
@@ -55,7 +55,15 @@ class Save(Struct, frozen=True):
 def put_save(
     connection: blobs.Connection, notebook: str, name: str, when: float, states: Mapping[str, bytes]
 ) -> None:
-    """Save states by source under a name, and replace what was saved under it before."""
+    """Save the states of sources under a name, replacing states saved before.
+
+    Args:
+        connection: A connection in a transaction.
+        notebook: The identifier of the notebook.
+        name: The name.
+        when: The time, in seconds since 1970, UTC.
+        states: The full state of each source, by the source's name.
+    """
     save = Save(notebook, name, when, {each: key_of(state) for each, state in states.items()})
     where = {"notebook": key_of_name(notebook), "name": key_of_name(name)}
     number = insert(connection, "saves", save, **where)
@@ -67,7 +75,7 @@ def put_save(
 
 
 def find_save(connection: sqlite3.Connection, notebook: str, name: str) -> dict[str, bytes] | None:
-    """Return the state of each source under a name, or None."""
+    """Return the states saved under a name, by source; None if there is no such name."""
     where = {"notebook": key_of_name(notebook), "name": key_of_name(name)}
     for save in select(connection, "saves", Save, **where):
         found = blobs.load(connection, save.states.values())

@@ -1,4 +1,4 @@
-"""``Ledger``: stores and reads runs, traces, seeds and saved states."""
+"""``Ledger``: stores and reads runs, traces, findings, seeds and saved states."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from ipytorchseed.ledger.records import Findings, Run, Trace
 from ipytorchseed.ledger.seeds import SeedEntry, put_save
 from ipytorchseed.ledger.tables import insert
 
-# Runs after which ``maintain`` prunes, and the time that it may take.
+# ``maintain`` prunes after this many runs, for at most this many seconds.
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
 
-# The time for pruning at the end.
+# ``close`` prunes for at most this many seconds.
 _CLOSE_SECONDS = 0.02
 
-# The most draws and operations that are stored of one trace.
+# The maximum number of operations, and of draws, to store for one trace.
 _MOST_TRACED = 1_000
 
-# The limit for a ledger in memory.
+# The maximum size of a ledger in memory.
 _MEMORY_MEGABYTES = 64
 
 
 class Ledger(Reader):
-    """Runs, states and seeds, in one file that outlives kernels.
+    """The file that stores runs, states and seeds across kernels.
 
-    Create it with ``Ledger.open`` or ``Ledger.in_memory``. Every method may be called from any
-    thread. In a forked child, writes do nothing, and reads use a new connection. Every method
-    raises ``LedgerError`` if the file fails, with one line for the user. The ledger stays usable,
-    as the next call may succeed.
+    Create an object with ``Ledger.open`` or ``Ledger.in_memory``. Every method may be called from
+    any thread. In a forked child, writes do nothing, and reads use a new connection. If the file
+    cannot be used, a method raises ``LedgerError`` with one line for the user. Later calls may
+    succeed.
 
     Args:
-        path: The file, or None for memory.
-        read_only: Whether it is only read.
+        path: The path of the file, or None for a ledger in memory.
+        read_only: Whether to only read the file.
         patience: Seconds to wait for other processes that write.
 
     Attributes:
-        limits: How long and how much is kept.
+        limits: The age and size at which content is deleted.
         clock: Returns the time, in seconds since 1970, UTC.
     """
 
@@ -72,32 +72,33 @@ class Ledger(Reader):
         """Open the ledger, or create it.
 
         Args:
-            path: The file; by default in the user's data folder or that of the environment
-                variable ``IPYTORCHSEED_DATA_DIR``.
-            read_only: Only read: nothing is created, changed or renamed.
+            path: The path of the file. By default, it is in the folder that the environment
+                variable ``IPYTORCHSEED_DATA_DIR`` names, else in the user's data folder.
+            read_only: Whether to only read: nothing is created, changed or renamed.
             patience: Seconds to wait for other processes that write.
 
         Raises:
-            LedgerError: It cannot be opened: read-only folder, full disk, held by another process,
-                made by a newer version. A damaged ledger is renamed, and ``notices`` says so.
+            LedgerError: The file cannot be opened, for example because the disk is full, or another
+                process has locked it. A damaged file is not an error: it is renamed, and
+                ``notices`` says so.
         """
         where = place.ledger_path() if path is None else Path(path).absolute()
         return cls(where, read_only=read_only, patience=patience)
 
     @classmethod
     def in_memory(cls) -> Ledger:
-        """Create a ledger that ends with this process, if no file can be opened."""
+        """Create a ledger in memory, which is lost when this process ends."""
         return cls(None)
 
     @classmethod
     def open_or_set_aside(cls, folder: str | os.PathLike[str] | None = None) -> Ledger:
-        """Open or create the ledger, and never fail, so that the notebook can go on.
+        """Open or create the ledger; if that fails, return a ledger in memory.
 
         Args:
-            folder: Its folder; None for the usual one.
+            folder: The folder of the file, or None for the default folder.
 
         Returns:
-            The ledger. If its file cannot be used, it is in memory, and ``notices`` says so.
+            The ledger. If it is in memory, ``notices`` says why.
         """
         try:
             return cls.open(None if folder is None else Path(folder).expanduser() / place.NAME)
@@ -108,16 +109,16 @@ class Ledger(Reader):
 
     @property
     def path(self) -> Path | None:
-        """The file, or None for memory."""
+        """The path of the file, or None for a ledger in memory."""
         return self._database.path
 
     @property
     def notices(self) -> list[str]:
-        """Lines for the user, shown once: for example that a damaged file was renamed."""
+        """Lines to show to the user once, for example that a damaged file was renamed."""
         return self._database.notices
 
     def close(self) -> None:
-        """Prune a little, and close the file; further calls do nothing."""
+        """Prune briefly, and close the file. Closing it again does nothing."""
         if not self._read_only:
             with suppress(LedgerError):
                 self.tidy(_CLOSE_SECONDS)
@@ -135,15 +136,15 @@ class Ledger(Reader):
     def add(self, run: Run, states: Mapping[str, bytes]) -> int:
         """Store a run.
 
-        When this returns, the run is durable, even if the process is killed.
+        After this returns, the run is not lost if the process is killed.
 
         Args:
-            run: The run; its ``id`` is ignored.
-            states: Full states by digest, if the run refers to them and they may be new. States
-                that the ledger has may be left out.
+            run: The run. Its ``id`` is ignored.
+            states: The full states to which the run refers, by digest. States that are already in
+                the ledger may be left out.
 
         Returns:
-            The run's number, larger than that of every run before; 0 in a forked child.
+            The number of the run, which is the largest so far; 0 in a forked child.
 
         Raises:
             LedgerError: The run was not stored.
@@ -158,7 +159,7 @@ class Ledger(Reader):
         """Record that the replay of these runs was undone.
 
         Raises:
-            LedgerError: It was not recorded.
+            LedgerError: Writing failed.
         """
         numbers = [run.id for run in runs if run.id]
         self._database.write(
@@ -169,14 +170,14 @@ class Ledger(Reader):
     # Traces
 
     def add_trace(self, run: int, trace: Trace) -> None:
-        """Store the recorded operations of a run; they are deleted with the run.
+        """Store the trace of a run. It is deleted with the run.
 
         Args:
-            run: The run's number.
-            trace: The operations; only the first if there are many.
+            run: The number of the run.
+            trace: The trace. Only its first 1,000 operations and draws are stored.
 
         Raises:
-            LedgerError: It was not stored.
+            LedgerError: The trace was not stored.
         """
         first = slice(_MOST_TRACED)
         trace = replace(trace, operations=trace.operations[first], draws=trace.draws[first])
@@ -185,15 +186,15 @@ class Ledger(Reader):
         )
 
     def add_findings(self, run: int, against: int, findings: Findings) -> None:
-        """Store the findings about a pair of runs; they are deleted with the later run.
+        """Store the findings about a pair of runs. They are deleted with the later run.
 
         Args:
-            run: The later run's number.
-            against: The earlier run's number.
-            findings: What was found.
+            run: The number of the later run.
+            against: The number of the earlier run.
+            findings: The findings.
 
         Raises:
-            LedgerError: It was not stored.
+            LedgerError: The findings were not stored.
         """
         self._database.write(
             lambda connection: insert(connection, "findings", findings, run=run, against=against),
@@ -204,17 +205,17 @@ class Ledger(Reader):
     # Seeds and saves
 
     def log_seed(self, entry: SeedEntry) -> int:
-        """Store a seed; return the entry's number, or 0 in a forked child."""
+        """Store a seed; return the number of the entry, or 0 in a forked child."""
         where = {"notebook": key_of_name(entry.notebook), "applied": entry.when}
         return self._database.write(
             lambda connection: insert(connection, "seeds", entry, **where), otherwise=0
         )
 
     def save(self, notebook: str, name: str, states: Mapping[str, bytes]) -> None:
-        """Save states under a name. They survive restarts, until the name is used again.
+        """Save states under a name, replacing states saved under the same name.
 
         Args:
-            notebook: The notebook that the name belongs to.
+            notebook: The notebook to which the name belongs.
             name: Any text.
             states: The full state of each source, by the source's name.
         """
@@ -227,10 +228,10 @@ class Ledger(Reader):
     # Maintenance
 
     def tidy(self, seconds: float | None = None) -> Removed:
-        """Delete what ``limits`` no longer allows.
+        """Delete the content that exceeds ``limits``.
 
         Args:
-            seconds: Time after which the rest is left for the next call; None for no limit.
+            seconds: The time after which to stop; None for no limit. The next call continues.
         """
         removed = prune(self._database, self.limits, self.clock(), seconds)
         if seconds is None:
@@ -238,12 +239,12 @@ class Ledger(Reader):
         return removed
 
     def maintain(self) -> None:
-        """Prune for a few milliseconds, once in a number of runs.
+        """Prune for a few milliseconds, if there were enough runs since the last time.
 
-        Call it while no one waits.
+        Call this after each run, when the user does not wait for it.
 
         Raises:
-            LedgerError: It failed; the runs are stored.
+            LedgerError: Pruning failed. No run is lost.
         """
         if self._added >= _TIDY_EVERY:
             self._added = 0

@@ -1,4 +1,4 @@
-"""Inserts and selects records of a table by its columns."""
+"""Inserts records into a table, and selects them by columns."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ipytorchseed.ledger.encoding import encode, readable
 
 T = TypeVar("T")
 
-# SQLite's value for no limit.
+# The value of ``LIMIT`` that means no limit.
 _ALL = -1
 
 
 def insert(
     connection: sqlite3.Connection, table: str, record: object, **columns: float | None
 ) -> int:
-    """Store a record, and replace one with the same unique columns.
+    """Insert a record. It replaces a record with the same values in unique columns.
 
     Args:
-        connection: In a transaction.
-        table: The table.
+        connection: A connection in a transaction.
+        table: The name of the table.
         record: The record.
         **columns: The values of the other columns.
 
@@ -42,14 +42,16 @@ def select(
     limit: int | None = None,
     **columns: int,
 ) -> list[T]:
-    """Return the last records with these values, oldest first, without damaged ones.
+    """Return the latest records with given column values, oldest first.
+
+    Damaged records are left out.
 
     Args:
         connection: The connection.
-        table: The table.
-        kind: The type of its records.
-        limit: At most so many; None for all.
-        **columns: The values.
+        table: The name of the table.
+        kind: The type of the records.
+        limit: The maximum number of records; None for no limit.
+        **columns: The values of the columns.
     """
     where = "".join(f"{name} = ? AND " for name in columns)
     query = f"SELECT record FROM {table} WHERE {where} 1 ORDER BY id DESC LIMIT ?"  # noqa: S608

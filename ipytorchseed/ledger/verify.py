@@ -12,7 +12,7 @@ from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_ru
 from ipytorchseed.ledger.records import Findings, Trace
 from ipytorchseed.ledger.seeds import Save, SeedEntry
 
-# The most findings that are listed.
+# The maximum number of problems to list.
 _MOST = 50
 
 _RECORDS: dict[str, type[Trace | Findings | SeedEntry | Save]] = {
@@ -27,10 +27,10 @@ def verify(connection: sqlite3.Connection) -> list[str]:
     """Check every page, blob, record and reference.
 
     Args:
-        connection: A connection in a transaction, for a consistent view.
+        connection: A connection in a transaction, so that nothing changes during the check.
 
     Returns:
-        The problems, a line each.
+        One line for each problem.
     """
     found: list[str] = []
     for check in (_pages, _blobs, _runs, _records, _references):

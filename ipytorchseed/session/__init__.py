@@ -1,1 +1,1 @@
-"""A kernel's session: inspects the kernel around each cell, and records the run."""
+"""The session of a kernel: inspects it before and after each cell, records runs."""

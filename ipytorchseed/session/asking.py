@@ -1,4 +1,4 @@
-"""Finds the runs that a question is about, and collects evidence for the answer."""
+"""Finds the runs that ``%why`` compares, and collects evidence."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ from ipytorchseed.why.explanation import Cause, Explanation, Root
 from ipytorchseed.why.tested import with_findings
 from ipytorchseed.why.unknown import find_alike
 
-# How many runs are searched for one that has an earlier run of its cell.
+# The number of latest runs in which to search for a run to explain.
 _LOOKED_BACK = 500
 
-# How many runs of a cell are searched for the same result, and for operations that differed.
+# The number of runs of a cell in which to search for the same result, and for nondeterministic
+# operations.
 _SEEN = 20
 
-# How many runs are searched for one to compare the first run of a cell with.
+# The number of runs in which to search for a run to compare with the first run of a cell.
 _NEAR = 20
 
 _HEAD = lazy_pattern(r"%%deterministic(?![\w?]).*\n?")
 
-# How many calls are named that accept a seed.
+# The maximum number of calls for which to advise passing a seed.
 _MOST_PASSED = 3
 
-# How many of the latest runs between the two are searched for causes.
+# The maximum number of runs between the two compared ones that are searched for causes.
 _HISTORY = 250
 
 
@@ -49,9 +50,9 @@ def why(
     """Explain why a run differs from an earlier one.
 
     Args:
-        session: Has the ledger.
+        session: The session of this kernel.
         run: The run to explain.
-        against: The run to compare it with; None for the previous run of its cell.
+        against: The run to compare with; None for the previous run of the same cell.
         tested: Whether to add the findings of earlier experiments about these two runs.
     """
     ledger = session.ledger
@@ -62,7 +63,7 @@ def why(
         numbers = ledger.run_ids_between(run.notebook, against.id, run.id - 1)
         begin = numbers[-_HISTORY] - 1 if len(numbers) > _HISTORY else against.id
         history = [against, *ledger.runs_between(run.notebook, begin, run.id - 1)]
-        if against.kernel == run.kernel:  # other kernels changed nothing in this one
+        if against.kernel == run.kernel:  # runs in other kernels changed nothing in this one
             history = [each for each in history if each.kernel == run.kernel]
         history = [each for each in history if each.status != UNDONE]
     states, present = LedgerStates(ledger), RecordedKernel(session, against or run)
@@ -79,11 +80,11 @@ def why(
 
 
 def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
-    """Return an explanation that names the calls whose seed is missing.
+    """Add advice to an explanation: the calls to which a seed should be passed.
 
     Args:
         said: The explanation.
-        namespace: The user's names.
+        namespace: The user's namespace.
     """
     fix = "; ".join(_passing(said.run, namespace))
     causes = [
@@ -99,26 +100,26 @@ def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
 
 
 def _draws_global(found: Sequence[Cause | Root]) -> bool:
-    """Return whether one of the streams changed that functions use without a seed."""
+    """Return whether a cause is the stream from which unseeded functions draw."""
     return any(each.kind == "rng" and each.name in {"numpy", "python"} for each in found)
 
 
 def _passing(run: Run, namespace: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the advice to pass a seed, for each call of a cell that accepts one."""
+    """Yield the advice to pass a seed, for each call in a run's cell that accepts one."""
     for function, name, _ in dict.fromkeys(without_seed(run.source, namespace)):
         yield f"pass `{name}=42` to `{function}()`"
 
 
 def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) -> Explanation:
-    """Explain how a run of a cell differs from its run in a receipt.
+    """Explain why a run differs from the run of the same cell in a receipt.
 
     Args:
-        session: Has the ledger.
-        receipt: The runs to compare with.
-        run: The run to explain; None for the first cell of this kernel that differs.
+        session: The session of this kernel.
+        receipt: The receipt.
+        run: The run to explain; None for the first cell in this kernel whose run differs.
 
     Raises:
-        LookupFailure: The receipt has no such cell.
+        LookupFailure: The receipt does not contain the cell.
     """
     runs = _last_of_each(session) if run is None else [run]
     pairs = [
@@ -141,10 +142,10 @@ def why_all(session: Session) -> tuple[list[Explanation], int]:
     """Explain the last run of each cell of this kernel that ran more than once.
 
     Args:
-        session: Has the ledger.
+        session: The session of this kernel.
 
     Returns:
-        The explanations, oldest run first, and the number of cells.
+        The explanations, oldest run first, and the number of cells that ran in this kernel.
     """
     runs = _last_of_each(session)
     found = [why(session, run) for run in runs]
@@ -158,7 +159,7 @@ def _last_of_each(session: Session) -> list[Run]:
 
 
 def _comparable(session: Session, run: Run) -> list[Run]:
-    """Return a run to compare the first run of a cell with, or nothing."""
+    """Return a run to compare with the first run of a cell, or an empty list."""
     latest = session.ledger.last_run(run.notebook, run.cell)
     if latest is not None and latest.id != run.id:
         return [latest]
@@ -167,7 +168,7 @@ def _comparable(session: Session, run: Run) -> list[Run]:
 
 
 def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
-    """Return the operations that did not repeat, in the runs with the same text."""
+    """Return the recorded nondeterministic operations of runs with the same text."""
     ledger = session.ledger
     body = _body(run.source)
     runs = [each for each in runs if each.id is not None and _body(each.source) == body]
@@ -186,9 +187,9 @@ def _body(source: str) -> str:
 
 
 def last_repeated(session: Session) -> Run:
-    """Return the latest run that has an earlier run of its cell, else the latest run.
+    """Return the latest run of a cell that ran more than once, else the latest run.
 
-    Runs of this kernel come first, as another kernel may be running the same notebook.
+    Runs in this kernel are preferred, because other kernels may run the same notebook.
 
     Raises:
         LookupFailure: No run is recorded.
@@ -206,15 +207,12 @@ def last_repeated(session: Session) -> Run:
 
 
 def last_setting(session: Session, name: str) -> Run | None:
-    """Return the latest run that set or changed a variable, or None.
-
-    Runs of this kernel come first.
-    """
+    """Return the latest run that set or changed a variable, preferably in this kernel."""
     return next((run for run in _latest(session) if name in run.writes), None)
 
 
 def _latest(session: Session) -> Iterator[Run]:
-    """Yield the latest runs of this kernel, newest first, then those of all kernels."""
+    """Yield the latest runs in this kernel, then in all kernels, each newest first."""
     for kernel in (session.kernel, None):
         yield from session.ledger.runs(
             session.history_key, kernel=kernel, limit=_LOOKED_BACK, undone=False
@@ -222,7 +220,7 @@ def _latest(session: Session) -> Iterator[Run]:
 
 
 def run_before(session: Session, run: Run) -> Run | None:
-    """Return the previous run of a run's cell, preferably in its kernel, or None."""
+    """Return the previous run of the same cell, preferably in the same kernel."""
     ledger, where = session.ledger, (run.notebook, run.cell)
     mine = ledger.last_run(*where, run.kernel, before_id=run.id)
     return mine or ledger.last_run(*where, before_id=run.id)

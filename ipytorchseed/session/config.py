@@ -1,19 +1,19 @@
-"""The user's choices about tracking."""
+"""The configuration of tracking."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Config(NamedTuple):  # needs no library, like everything that %load_ext imports
-    """The choices and their defaults.
+class Config(NamedTuple):  # not a Struct: %load_ext should import no library
+    """The configuration that users can change, with its defaults.
 
     Attributes:
-        tracking: Whether runs are recorded.
-        budget: Seconds to spend on inspecting values and files, for each cell.
+        tracking: Whether to record runs.
+        budget: The maximum time for inspecting values and files, in seconds for each cell.
         ignore: Names of variables that are not inspected.
-        ledger: The folder of the ledger; empty for the default.
-        keep_inputs: Whether small inputs are kept in memory, for experiments.
+        ledger: The folder of the ledger; empty for the default folder.
+        keep_inputs: Whether to keep small inputs in memory, for experiments.
     """
 
     tracking: bool = True

@@ -1,4 +1,4 @@
-"""The connections that a cell opens or writes to, by host and port."""
+"""Records the connections that a cell opens or writes to, by host and port."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.session.importing import ImportWatch
 
-# The most connections that are recorded for one run.
+# The maximum number of connections to record for one run.
 _MOST = 16
 
-# The most addresses of hosts that are remembered.
+# The maximum number of host addresses to store.
 _MOST_HOSTS = 1_000
 
 # Prefixes of addresses of this machine.
 _LOCAL = ("127.", "::1", "::ffff:127.", "0.0.0.0", "localhost")  # noqa: S104 -- nothing is bound
 
-# Its threads outlive the cell that created them, and run functions of later cells.
+# The module of thread pools, whose threads may run functions of later cells.
 _POOL = "concurrent.futures.thread"
 
-# Packages that connect processes of this machine, for kernels, pools or distributed training.
+# Packages that connect processes on this machine, for kernels, pools or distributed training.
 _BETWEEN_PROCESSES = frozenset({
     "IPython", "accelerate", "ipykernel", "ipyparallel", "ipytorchseed", "joblib", "jupyter_client",
     "lightning", "lightning_fabric", "multiprocessing", "pytorch_lightning", "torch", "zmq",
@@ -33,12 +33,13 @@ _BETWEEN_PROCESSES = frozenset({
 class Connections:
     """Records the connections of the running cell.
 
-    Connections of older threads do not count, unless they belong to a pool that runs user code.
-    Connections that packages open between processes of this machine do not count either, nor do
-    those that packages open while they are imported: a cell that runs again imports nothing.
+    The following connections are not recorded: those of threads that are older than the run, unless
+    they belong to a pool that runs user code; those that packages open between processes on this
+    machine; and those that packages open while they are imported, because they are only imported
+    once.
 
     Args:
-        imports: Knows whether a package is being imported.
+        imports: Tells whether a package is being imported.
     """
 
     def __init__(self, imports: ImportWatch) -> None:
@@ -48,7 +49,7 @@ class Connections:
         self._others: frozenset[int | None] = frozenset()
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Delete the recorded connections."""
         self._opened.clear()
 
     def start(self) -> None:
@@ -67,8 +68,8 @@ class Connections:
 
         Args:
             family: The family of the socket, such as ``socket.AF_INET``.
-            address: The address that the socket was given.
-            frame: The code that calls the socket.
+            address: The address to which the socket connects.
+            frame: The frame that calls the socket's method.
         """
         if len(self._opened) >= _MOST or self._imports.inside:
             return
@@ -90,7 +91,7 @@ class Connections:
             self._opened[name] = None
 
     def opened(self) -> tuple[str, ...]:
-        """Return what the cell connected to, as ``example.org:443`` or a socket's path."""
+        """Return the cell's connections: ``example.org:443`` or the path of a socket."""
         return tuple(self._opened)
 
     def _name(self, host: str, port: int) -> str:
@@ -109,12 +110,13 @@ def _path_of(address: str | bytes) -> str:
 
 
 class _Callers:
-    """The callers of a socket's method.
+    """Facts about the call stack of a socket's method.
 
     Attributes:
-        user: Whether user code is among them.
-        between_processes: Whether the user's code calls a package that connects processes.
-        in_pool: Whether the thread belongs to a pool.
+        user: Whether it contains user code.
+        between_processes: Whether it contains a package that connects processes, called by user
+            code if there is any.
+        in_pool: Whether the thread belongs to a thread pool.
     """
 
     def __init__(self, frame: FrameType) -> None:

@@ -1,4 +1,4 @@
-"""Reports calls of Python functions that use files, programs, sockets or entropy."""
+"""Functions that report calls which use files, programs, sockets or entropy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ipytorchseed.session.unseeded import find_unseeded
 
 Function = Callable[..., Any]
 
-# Modules that list folders for their own use.
+# Modules that list folders for their own purposes.
 _LIST_FOR_THEMSELVES = (
     "_frozen_importlib", "importlib", "ipytorchseed", "IPython", "pkg_resources", "shutil",
     "tempfile",
@@ -28,29 +28,36 @@ _LIST_FOR_THEMSELVES = (
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _FOLDER_AT, _OUTPUT_AT = 3, 8
-# What a program is given as its standard output if it inherits that of this process.
+# The arguments for a program's standard output with which it inherits that of this process.
 _OURS = (-1, 1)
 
-# Bytes that numpy requests when it seeds a generator itself.
+# The number of bytes that numpy requests to seed a generator from entropy.
 _ENTROPY = 16
 
 
 class Listener(Protocol):
-    """What calls are reported to.
+    """An object to which calls are reported.
 
-    Its exceptions are dropped, or the user's ``open`` would raise them.
+    Its exceptions are ignored, because the user's ``open`` would raise them.
     """
 
     connections: Connections
 
     def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
-        """Record that a file is about to be opened, and whether that empties it."""
+        """Record that a file is about to be opened.
+
+        Args:
+            path: The path of the file.
+            reads: Whether the file is opened for reading.
+            writes: Whether the file is opened for writing.
+            truncates: Whether opening the file truncates or creates it.
+        """
 
     def opens_database(self, path: str) -> None:
-        """Record that a database of SQLite is about to be opened, which native code reads."""
+        """Record that an SQLite database is about to be opened. Native code reads it."""
 
     def changes(self, path: str) -> None:
-        """Record that a file or folder is about to be replaced, renamed, cut or removed."""
+        """Record that a file or folder is about to be changed, renamed or removed."""
 
     def makes(self, folder: str) -> None:
         """Record that a folder is about to be created."""
@@ -59,19 +66,23 @@ class Listener(Protocol):
         """Record that a folder is about to be listed."""
 
     def has_written(self, path: str) -> bool:
-        """Return whether a file was changed."""
+        """Return whether the cell has written, replaced or removed a file."""
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
-        """Record that a program is about to start, and the files that it may run."""
+        """Record that a program is about to start, with the scripts that it may run."""
 
     def starts(self) -> None:
         """Record that another process is about to start."""
 
     def prints(self) -> None:
-        """Record that the program may print a result to this process's standard output."""
+        """Record that a program may print a result to this process's standard output."""
 
     def asks(self, function: str) -> None:
-        """Record which function lets numpy seed a generator itself; empty if unknown."""
+        """Record the function that makes numpy seed a generator from entropy.
+
+        Args:
+            function: The import name of the function; empty if unknown.
+        """
 
 
 def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
@@ -131,7 +142,7 @@ def _rename(
 
 def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
     listener.starts()
-    folder = rest[_FOLDER_AT] if len(rest) > _FOLDER_AT else None  # as ``subprocess`` gives it
+    folder = rest[_FOLDER_AT] if len(rest) > _FOLDER_AT else None  # an argument of `fork_exec`
     texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
     texts = " ".join(texts[2:]).split() if "-c" in texts[1:2] else texts
     listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")
@@ -158,7 +169,7 @@ def _system(listener: Listener, command: str) -> None:
 
 
 def _ask(listener: Listener, size: int) -> None:
-    """Report that numpy seeds a generator, if ``secrets.randbits`` is asking."""
+    """Report that numpy seeds a generator from entropy, if ``secrets.randbits`` calls."""
     caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
     maker = caller.f_back  # numpy's compiled code in between has no frame
     if size == _ENTROPY and maker and caller.f_code is SystemRandom.getrandbits.__code__:
@@ -168,7 +179,7 @@ def _ask(listener: Listener, size: int) -> None:
 
 
 def _resolve(listener: Listener, host: object, *_: object, **__: object) -> Function | None:
-    """Report the addresses of a host, once they are resolved."""
+    """Return a function that reports the addresses of a host, given the result."""
     if not isinstance(host, str):
         return None
     return lambda found: listener.connections.resolves(host, {entry[4][0] for entry in found})
@@ -195,7 +206,7 @@ def absolute(path: object, folder: object = None) -> str:
     """Return an absolute path.
 
     Raises:
-        TypeError: It is a file descriptor, or relative to one.
+        TypeError: ``path`` is a file descriptor, or relative to one.
     """
     if type(path) is bytes:
         path = os.fsdecode(path)
@@ -207,7 +218,7 @@ def absolute(path: object, folder: object = None) -> str:
 
 
 def names_of(module: str) -> dict[Any, Any]:
-    """Return a module's names; none if ``sys.modules`` has no plain module there."""
+    """Return a module's ``__dict__``; empty if ``sys.modules`` has no plain module."""
     found = sys.modules.get(module)
     return vars(found) if type(found) is ModuleType else {}
 
@@ -225,16 +236,17 @@ _calls: tuple[tuple[Function | None, Function], ...] = (
     (sqlite3.connect, _open_database),
     (socket.getaddrinfo, _resolve), (socket.gethostbyname, _resolve_one),
 )  # fmt: skip
-# The functions that this Python has, each with the function that reports its call.
+# The functions that exist in this Python, each with the function that reports its calls.
 CALLS = [(original, tell) for original, tell in _calls if original is not None]
 
-# Those that open a file; their first argument is its path.
+# The functions that open a file. Their first argument is the path.
 OPEN = (_io.open, _of_system["open"])
 
-# Methods of classes that other code derives from, each with the function that reports its call.
-# Since Python 3.13, ``Path.glob`` lists folders with the method of a private class.
+# Methods of classes from which other code may derive, each with the function that reports its
+# calls. Since Python 3.13, ``Path.glob`` lists folders with a method of a private class.
 #
-# A reporting function may return a function that gets the original's result.
+# A reporting function may return another function, which is then called with the result of the
+# original function.
 METHODS: list[tuple[type, str, Function]] = [
     *((socket.socket, name, _connect) for name in ("connect", "connect_ex", "sendto")),
     *(

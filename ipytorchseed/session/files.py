@@ -1,4 +1,4 @@
-"""The files that a cell reads and writes, and the folders that it lists."""
+"""Records the files that a cell reads and writes, and the folders that it lists."""
 
 from __future__ import annotations
 
@@ -29,52 +29,52 @@ from ipytorchseed.session.unseeded import numpy_is_heard
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
-# The file names that kernels give to the code of cells, where tracebacks look for it.
+# Matches the file names of cells in ipykernel, which tracebacks try to read.
 _CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
 
-# Histories and settings of programs that run inside a cell, such as the debugger.
+# Matches histories and settings of programs that run inside a cell, such as the debugger.
 _OF_A_PROGRAM = re.compile(r"[/\\]\.\w*(?:history|rc)$").search
 
-# The default cache folders of compilers.
+# Matches the default cache folders of compilers.
 _COMPILED = re.compile(r"[/\\](?:torchinductor_[^/\\]+|\.triton)[/\\]").search
 
 # Environment variables that name other cache folders.
 _COMPILED_AT = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
-# Suffixes of modules' files.
+# Suffixes of files with modules.
 _CODE = (".py", ".pyc", *EXTENSION_SUFFIXES)
 
-# The most files that are recorded for one run.
+# The maximum number of files to record for one run.
 _MOST = 1_000
 
-# The most written files that are recorded for one run.
+# The maximum number of written files to record for one run.
 _MOST_WRITTEN = 16
 
-# The most listed folders that are recorded for one run, and the most names in one of them.
+# The maximum number of listed folders to record for one run, and of names in one folder.
 _MOST_LISTED = 32
 _MOST_NAMES = 10_000
 
-# Seconds for a file that the cell reads and then replaces.
+# The maximum time for digesting a file while the cell runs, in seconds.
 _IN_CELL = 0.05
 
 _CHUNK = 1 << 20
 
-# Bytes that are read from each end of a file if the budget is too small for all of it.
+# The number of bytes to read from each end of a file if there is no time to read it whole.
 _SAMPLE = 64 << 10
 
-# How many files are sampled when no time is left; for further ones, only the size is recorded.
+# The number of files to sample when no time is left. For further files, only the size is recorded.
 _FEW = 32
 
 
 class FileWatch:
-    """Records the paths that a cell opens, and digests the files that it read.
+    """Records the files that a cell opens, and digests the files that it read.
 
     Files that the cell itself created are not inputs. Files that packages open while they are
-    imported are inputs only in the working folder.
+    imported are inputs only if they are in the working folder.
 
     Args:
-        imports: Knows whether a package is being imported.
-        kept: Keeps small files.
+        imports: Tells whether a package is being imported.
+        kept: Stores the contents of small files.
 
     Attributes:
         connections: The connections of the cell.
@@ -93,7 +93,7 @@ class FileWatch:
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Delete the records of the last cell."""
         self.paths: dict[str, FileRead | None] = {}
         self._made: set[str] = set()
         self._folders: tuple[str, ...] = ()
@@ -109,8 +109,8 @@ class FileWatch:
         """Start recording.
 
         Args:
-            programs: Called when a program starts that may print directly. Files that programs
-                write from now on are the cell's own. None if the cell runs no programs.
+            programs: Called when the cell starts a program that may print directly. Files that are
+                written from now on count as created by the cell. None if the cell runs no programs.
         """
         self._since = None if programs is None else time_ns()
         self._printing = programs
@@ -124,7 +124,7 @@ class FileWatch:
         hearing.stop(self)
 
     def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
-        """Record a file that is about to be opened."""
+        """Record a file that is about to be opened; see ``Listener.opens``."""
         new = reads and path not in self.paths and len(self.paths) < _MOST
         if new and not self._is_no_input(path):
             self.paths[path] = None
@@ -134,7 +134,7 @@ class FileWatch:
             self._made.add(path)
 
     def opens_database(self, path: str) -> None:
-        """Record a database that is about to be opened; it stays open for later cells."""
+        """Record a database that is about to be opened, for this cell and later ones."""
         if len(self._databases) < _MOST_LISTED:
             self._databases.setdefault(path, _mark_of_database(path))
         if path not in self.paths and len(self.paths) < _MOST:
@@ -145,26 +145,26 @@ class FileWatch:
         return path in self._written
 
     def makes(self, folder: str) -> None:
-        """Record a folder that is about to be created; its content will be the cell's own."""
+        """Record a folder that the cell creates, so that its files are not inputs."""
         if len(self._folders) < _MOST_LISTED and not os.path.lexists(folder):
             self._folders += (f"{folder.rstrip('/')}/",)
 
     def lists(self, folder: str) -> None:
-        """Record a folder that is about to be listed, with its current names."""
+        """Record the names in a folder that is about to be listed."""
         path = f"{folder.rstrip('/')}/"
         known = path in self.paths or self._is_made(path)
         if known or self._listed == _MOST_LISTED or self._imports.inside or not _is_users(path):
             return
         self._listed += 1
-        self.paths[path] = None  # first, as our own listing may be reported too
+        self.paths[path] = None  # before `_list`, whose call may be reported too
         self.paths[path] = _list(path)
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
-        """Record existing code files that programs run, and folders that they list.
+        """Record the scripts that a program runs, and the folders that it lists.
 
         Args:
-            scripts: Their paths; those of folders end with a slash.
-            folder: The folder that paths are relative to; empty for the working folder.
+            scripts: The paths. Paths of folders end with a slash. Missing files are ignored.
+            folder: The folder to which the paths are relative; empty for the working folder.
         """
         for script in scripts:
             path = os.path.abspath(os.path.join(folder, os.path.expanduser(script)))  # noqa: PTH100, PTH111, PTH118
@@ -174,12 +174,12 @@ class FileWatch:
                 self.opens(path, reads=True, writes=False, truncates=False)
 
     def prints(self) -> None:
-        """Report a program that may print, if the cell's code runs programs."""
+        """Report a program that may print, if the cell runs programs."""
         if self._printing is not None:
             self._printing()
 
     def asks(self, function: str) -> None:
-        """Record a function that makes numpy seed a generator from entropy."""
+        """Record a function that makes numpy seed a generator; see ``Listener.asks``."""
         if len(self._asked) < _MOST and not self._imports.inside:
             self._hears &= function != ""
             self._asked.add(function)
@@ -189,31 +189,33 @@ class FileWatch:
         self._alone = False
 
     def asked(self, may: Collection[str]) -> set[str]:
-        """Return the functions that gave the cell entropy.
+        """Return the nondeterministic functions that the cell called or may have called.
 
         Args:
-            may: Those that its code may call. They are left out only if the cell was observed and
-                did not call them.
+            may: Functions that the code may call. The result includes them, except functions of
+                numpy that certainly were not called.
         """
         heard = self._hears and self._alone and not forks.count() and numpy_is_heard()
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
     def names(self, find: Callable[[], dict[str, Mark]]) -> None:
-        """Record files that the cell may open in native code, before it runs.
+        """Record the marks of files that the cell may open in native code.
+
+        Call this before the cell runs.
 
         Args:
-            find: Finds the files that it names, and those in folders that it names, where it may
-                also create files.
+            find: Returns the marks of these files. It is called again after the cell, because the
+                cell may create files.
         """
         self._find, self._named = find, find()
 
     def _is_made(self, path: str) -> bool:
-        """Return whether the cell created a file or folder, or a folder around it."""
+        """Return whether the cell created a file or folder, or a parent folder of it."""
         return path in self._made or f"{path}/".startswith(self._folders)
 
     def _is_no_input(self, path: str) -> bool:
-        """Return whether the cell created a file, or a package opens it during its import."""
+        """Return whether a file is not an input; see ``FileWatch``."""
         if self._is_made(path):
             return True
         if self._since is not None and mark_of(path)[2:] >= (self._since,):
@@ -222,18 +224,20 @@ class FileWatch:
         return bool(here) and not path.startswith(f"{here}{os.sep}")
 
     def changes(self, path: str) -> None:
-        """Record a file that is about to be overwritten, and digest it if it was read."""
+        """Record a file that is about to be changed, and digest it if it was read."""
         if path and path not in self._written and len(self._written) < _MOST:
             self._written[path] = os.path.lexists(path) and f"{path}/" not in self._folders
         if path in self.paths and self.paths[path] is None:
             self.paths[path] = self._name(path, monotonic() + _IN_CELL)
 
     def read(self, seconds: float, ours: str) -> tuple[FileRead, ...]:
-        """Return the records of files that were read, and find those native code wrote.
+        """Return the records of the files that the cell read.
+
+        Call this after the cell has ended. It also finds files that native code read or wrote.
 
         Args:
-            seconds: Time to spend; after it, files are only sampled.
-            ours: The path of the ledger; files whose paths begin with it are left out.
+            seconds: The time after which files are only sampled.
+            ours: The path of the ledger. Files whose paths start with it are left out.
         """
         self._compare_marks()
         users = [each for each in list(self.paths.items()) if _is_users(each[0], ours)]
@@ -254,7 +258,7 @@ class FileWatch:
         return tuple(found)
 
     def _compare_marks(self) -> None:
-        """Record the files that native code read or wrote, by their marks."""
+        """Record the files that native code may have read or written, by their marks."""
         made = {*self._made, *self._written}
         if self._named:
             self._named = dict.fromkeys(self._find(), ()) | self._named
@@ -275,12 +279,12 @@ class FileWatch:
                 self._contents[path] = now, self._name(path, monotonic() + _IN_CELL)
 
     def written(self, ours: str) -> tuple[str, ...]:
-        """Return the first few paths that were written, replaced or removed.
+        """Return the first paths that the cell wrote, replaced or removed.
 
-        Files that the cell created and removed again are left out.
+        Files that the cell created and then removed are left out.
 
         Args:
-            ours: The path of the ledger, as in ``read``.
+            ours: The path of the ledger; see ``read``.
         """
         users = (
             path for path, was_there in self._written.items()
@@ -289,7 +293,7 @@ class FileWatch:
         return tuple(islice(users, _MOST_WRITTEN))
 
     def look(self, path: str, seconds: float) -> FileRead:
-        """Return the record of a file now; if it cannot be read, a record of its absence."""
+        """Return the record of a file or folder now; of a missing file if unreadable."""
         found = _list(path) if path[-1:] == "/" else self._name(path, monotonic() + seconds)
         return found or FileRead(path, -1, "0" * 16)
 
@@ -320,7 +324,10 @@ class FileWatch:
 
 
 def _list(folder: str) -> FileRead | None:
-    """Return the record of a folder without hidden entries; None if it is too long."""
+    """Return the record of a folder; None if it has too many names or is unreadable.
+
+    Hidden names are not included.
+    """
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]
@@ -341,7 +348,7 @@ def _content(file: BinaryIO) -> bytes | None:
 
 
 def _digest_all(file: BinaryIO, size: int, until: float) -> str | None:
-    """Return the digest of a file's content, or None if that would take too long."""
+    """Return the digest of a file's content, or None if there was not enough time."""
     digest = xxh3_64()
     while size <= 2 * _SAMPLE or monotonic() < until:
         chunk = file.read(_CHUNK)
@@ -362,7 +369,7 @@ def _digest_ends(file: BinaryIO, size: int) -> str:
 
 
 def _file_of(module: object) -> object:
-    """Return a module's file; None if it has none or is not a plain module."""
+    """Return the ``__file__`` of a module, or None."""
     if type(module) is not ModuleType:
         return None
     file = vars(module).get("__file__")
@@ -370,12 +377,12 @@ def _file_of(module: object) -> object:
 
 
 def _mark_of_database(path: str) -> Mark:
-    """Return the mark of a database, including the log that SQLite writes first."""
+    """Return the mark of a database and its write-ahead log."""
     return mark_of(path) + mark_of(f"{path}-wal")
 
 
 def _is_users(path: str, ours: str | None = None) -> bool:
-    """Return whether a file is the user's: not the system's, a package's, or ours."""
+    """Return whether a file is the user's: not of the system, a package or the ledger."""
     if path.startswith(_SYSTEM if ours is None else (*_SYSTEM, ours)) or is_installed_file(path):
         return False
     if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):

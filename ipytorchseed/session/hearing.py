@@ -1,12 +1,13 @@
 """Reports calls that use files, programs and sockets while a cell runs.
 
-The functions are replaced in every module that has bound them, and restored afterwards. An audit
-hook would see more calls, but it cannot be removed, and makes every ``id()`` several times slower.
+The functions are replaced by wrappers in every module that has imported them, and restored
+afterwards. An audit hook would see more calls, but it cannot be removed, and makes every ``id()``
+several times slower.
 
-If Python starts a program, the code files among its arguments are reported. Of sockets, calls of
-the methods of ``socket.socket`` are reported; gRPC, curl, ZeroMQ and torch.distributed connect in C
-code. Not reported are C code that opens files (HDF5, Arrow, SQLite, ``torch.jit.load``), except
-``torch.save``, and ``io.FileIO``, which is a type that others derive from.
+If Python starts a program, the scripts among its arguments are reported. Connections are reported
+if they use ``socket.socket``, but gRPC, curl, ZeroMQ and torch.distributed connect in C code.
+Files that C code opens (HDF5, Arrow, SQLite, ``torch.jit.load``) are not reported, except for
+``torch.save``. Neither are calls of ``io.FileIO``, because it is a type with subclasses.
 """
 
 from __future__ import annotations
@@ -37,28 +38,31 @@ _PLAIN = (str, int, bytes, type(None))
 
 _listener: Listener | None = None
 
-# Files that are opened instead of others, by path.
+# The paths of files to open instead of other files, by the path of the other file.
 _instead: dict[str, str] = {}
 
 
 def start(listener: Listener) -> None:
-    """Report calls to this listener from now on, and to no other."""
+    """Report calls to this listener from now on, and to no other listener."""
     global _listener  # noqa: PLW0603 -- the functions belong to the process
     if not _looked:
         look_through()
-    elif _last(sys.modules) != _ended:  # modules imported meanwhile have the originals
+    elif _last(sys.modules) != _ended:  # modules imported since then have the originals
         names = [*sys.modules]
         for name in names[names.index(_ended[1]) + 1 if _ended[1] in sys.modules else 0 :]:
             _note(name, _NAMES)
     _listener = listener
     _exchange(_HEARD)
     for made, name, own, heard in _METHODS:
-        if vars(made).get(name) is own:  # patches of other code stay
+        if vars(made).get(name) is own:  # do not replace patches of other code
             _methods.put(made, name, heard)
 
 
 def stop(listener: Listener) -> None:
-    """Stop reporting to a listener, and restore what no one else has replaced."""
+    """Stop reporting to a listener, and restore the functions.
+
+    Functions that other code has replaced in the meantime are not restored.
+    """
     global _listener, _ended  # noqa: PLW0603 -- as above
     if _listener is listener:
         _listener = None
@@ -68,19 +72,20 @@ def stop(listener: Listener) -> None:
 
 
 def open_instead(files: Mapping[str, str]) -> None:
-    """Make cells that open certain files open others instead.
+    """Redirect files: when a cell opens one of them, another file is opened instead.
 
     Files that the cell has written itself are not redirected.
 
     Args:
-        files: The paths to open, by the paths that cells ask for. They replace earlier ones.
+        files: The paths of the files to open instead, by the path of the redirected file. They
+            replace those of an earlier call.
     """
     _instead.clear()
     _instead.update(files)
 
 
 def _other(listener: Listener, path: object) -> object:
-    """Return the path to open instead of the given one, or that itself."""
+    """Return the path to open instead of ``path``, or ``path`` itself."""
     try:
         name = absolute(path)
     except TypeError:
@@ -99,7 +104,7 @@ def _heard(original: Function, tell: Function) -> Function:
             kwargs = {name: _plain(each) for name, each in kwargs.items()}
             try:  # noqa: SIM105 -- a context manager would take longer than all of this
                 then = tell(listener, *args, **kwargs)
-            except Exception:  # noqa: BLE001, S110 -- the original raises the user's errors
+            except Exception:  # noqa: BLE001, S110 -- the original raises errors in the arguments
                 pass
             if _instead and args and original in OPEN:
                 args = (_other(listener, args[0]), *args[1:])
@@ -117,12 +122,15 @@ def _heard(original: Function, tell: Function) -> Function:
 
 
 def _plain(value: object) -> object:
-    """Return the string of a path, so that the user's ``__fspath__`` runs once."""
+    """Convert a path object to a string, so that ``__fspath__`` runs only once.
+
+    Return other values unchanged.
+    """
     if type(value) in _PLAIN or not hasattr(type(value), "__fspath__"):
         return value
     try:
         return os.fspath(value)  # type: ignore[call-overload] # checked above
-    except Exception:  # noqa: BLE001 -- the original raises it
+    except Exception:  # noqa: BLE001 -- the original raises it too
         return value
 
 
@@ -132,7 +140,7 @@ _ORIGINAL = {id(heard): original for original, heard in _PAIRS}
 _NAMES = {original.__name__ for original, _ in _PAIRS}
 _IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
-# Class, name, the class's own attribute of that name, if any, and its wrapper.
+# For each method: the class, the name, the class's own attribute or None, and the wrapper.
 _METHODS = [
     (made, name, own, staticmethod(heard) if type(own) is staticmethod else heard)
     for made, name, tell in METHODS
@@ -142,25 +150,28 @@ _methods = Replacements()
 
 
 # --------------------------------------------------------------------------------------------------
-# Where modules have bound the functions
+# Where the functions are bound
 
 # The ids of modules that were searched, by name.
 _looked: dict[str, int] = {}
 
 _bound: dict[tuple[str, str], None] = {}
 
-# The number of modules and the last one, at the end of the last cell or search.
+# The result of ``_last`` at the end of the last cell or search.
 _ended: tuple[int, str] = (0, "")
 
 
 def _exchange(others: dict[int, Function]) -> None:
-    """Replace functions, given by id, in the modules that have bound them.
+    """Replace functions in the modules that have bound them.
 
-    The notebook's own names change with every cell, so they are searched each time.
+    The notebook's names change with every cell, so the notebook is searched each time.
+
+    Args:
+        others: The new functions, by the ``id`` of the function to replace.
     """
     _note("__main__", _NAMES)
     modules = sys.modules
-    for name, key in _bound:  # runs twice for every cell, so it avoids calls
+    for name, key in _bound:  # without calls, because this runs twice for each cell
         module = modules.get(name)
         if type(module) is ModuleType:
             names = module.__dict__
@@ -181,11 +192,11 @@ def _note(module: str, keys: Iterable[str]) -> None:
 
 
 def look_through() -> None:
-    """Find the functions, under any name, in modules that are new since the last time.
+    """Search the modules that were imported since the last call for the functions.
 
-    A thousand modules have a hundred thousand names, so this runs while the kernel is idle. Until
-    then, a module that was imported during a recorded cell keeps its wrapped functions, which
-    report nothing after the cell.
+    This finds the functions under any name. It runs while the kernel is idle, because a thousand
+    modules have a hundred thousand names. Until it runs, modules that were imported during a cell
+    keep the wrappers, which report nothing after the cell.
     """
     global _ended  # noqa: PLW0603 -- as above
     if _last(sys.modules) == _last(_looked):
@@ -203,7 +214,7 @@ def look_through() -> None:
 
 
 def _last(modules: dict[str, Any]) -> tuple[int, str]:
-    """Return the number of modules and the last one, which is the last imported."""
+    """Return the number of modules, and the name of the last one."""
     return len(modules), next(reversed(modules), "")
 
 
@@ -214,7 +225,7 @@ def _of_numpy(names: dict[str, Any]) -> Iterator[Place]:
 
 
 def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
-    """Yield what opens the file of ``torch.save``, which C code writes."""
+    """Yield the place of the function that opens the file for ``torch.save``."""
     name = "_open_zipfile_writer"
     opener = names.get(name)
     if type(opener) is FunctionType and id(opener) not in _HEARD and id(opener) not in _ORIGINAL:
@@ -223,5 +234,5 @@ def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
     yield names, name
 
 
-# Modules where other objects have bound them, for ``np.loadtxt`` and ``torch.save``.
+# Functions that find bindings other than names of modules, for ``np.loadtxt`` and ``torch.save``.
 _ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "torch.serialization": _of_torch}

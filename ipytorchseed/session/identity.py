@@ -1,4 +1,4 @@
-"""Identifies cells across kernels, and across openings of the notebook's file."""
+"""Identifies cells across kernels, and after a notebook was reopened."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ipytorchseed.ledger.store import Ledger
 
 
 class Identity:
-    """Gives every cell of this kernel a key that all runs of the cell share.
+    """Assigns a key to each cell, which is the same for all runs of the cell.
 
-    Within a kernel, the front end's id identifies a cell. In another kernel the same id may belong
-    to another cell, unless the id is in the notebook's file. Other cells are matched by their
-    text, if only one cell had that text. A cell without a match gets a new key, because a wrong
-    match would be worse than none.
+    Within a kernel, the front end's id identifies a cell. In another kernel, the same id may belong
+    to another cell, except if the ids are in the notebook's file. Otherwise a cell is matched by
+    its text, if only one cell had that text. A cell without a match gets a new key: a wrong match
+    would be worse than none.
 
     Attributes:
-        notebook: The notebook's key.
+        notebook: The key of the notebook.
         kernel: A unique name of this kernel's process.
     """
 
@@ -31,11 +31,11 @@ class Identity:
         self._keys: dict[str, str] = {}
 
     def key_of(self, ident: str) -> str:
-        """Return the key of a cell; the id itself if it did not run in this kernel."""
+        """Return the key of a cell, or its id if the cell did not run in this kernel."""
         return self._keys.get(ident, ident)
 
     def ident_of(self, key: str) -> str:
-        """Return the front end's id of a cell; the key if it did not run in this kernel."""
+        """Return the id of a cell, or its key if the cell did not run in this kernel."""
         idents = {known: ident for ident, known in self._keys.items()}
         return idents.get(key, key)
 
@@ -46,14 +46,14 @@ class Identity:
     def begin(
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, history_key: str
     ) -> None:
-        """Give a key to a cell that is about to run for the first time in this kernel.
+        """Assign a key to a cell that is about to run for the first time in this kernel.
 
         Args:
-            ident: The front end's id.
-            code: The digest of the cell's text.
-            saved: Ids in the notebook's file, if the front end uses them.
-            ledger: Has the earlier runs.
-            history_key: The key of this process's runs in it.
+            ident: The front end's id of the cell.
+            code: The digest of the cell's code.
+            saved: The ids in the notebook's file, if the front end uses these ids.
+            ledger: The ledger with the earlier runs.
+            history_key: The notebook's key in the ledger.
         """
         known = ident in saved
         self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, history_key)
@@ -74,11 +74,11 @@ class Identity:
 
 
 class FileCell(msgspec.Struct, frozen=True):
-    """A code cell of the notebook's file.
+    """A code cell in the notebook's file.
 
     Attributes:
-        id: Its id in the file.
-        source: Its text.
+        id: The id in the file.
+        source: The text of the cell.
     """
 
     id: str
@@ -102,7 +102,7 @@ class _Notebook(msgspec.Struct):
     cells: list[_Cell]
 
 
-# A notebook of that size is read in a tenth of a second.
+# Reading a notebook of the maximum size takes a tenth of a second.
 _FORMAT = Format("notebook", UncheckableError, "save it again in Jupyter", size=100_000_000)
 
 # The tag of cells that nbclient does not run.
@@ -110,10 +110,10 @@ _SKIP = "skip-execution"
 
 
 def saved_ids(path: Path) -> frozenset[str]:
-    """Return the ids of a notebook file's cells; none before nbformat 4.5.
+    """Return the ids of the cells in a notebook's file; empty before nbformat 4.5.
 
     Raises:
-        UncheckableError: It cannot be read, or is not a notebook.
+        UncheckableError: The file cannot be read, or is not a notebook.
     """
     notebook = _read(path)
     has_ids = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
@@ -121,10 +121,10 @@ def saved_ids(path: Path) -> frozenset[str]:
 
 
 def saved_cells(path: Path) -> list[FileCell]:
-    """Return the code cells of a notebook's file that are run, in order.
+    """Return the code cells in a notebook's file that Run All would run, in order.
 
     Raises:
-        UncheckableError: It cannot be read, or is not a notebook.
+        UncheckableError: The file cannot be read, or is not a notebook.
     """
     codes = [cell for cell in _read(path).cells if cell.cell_type == "code"]
     texts = [(cell, "".join(cell.source)) for cell in codes if _SKIP not in cell.metadata.tags]

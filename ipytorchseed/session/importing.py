@@ -1,4 +1,4 @@
-"""Distinguishes draws of packages during their import from those of the cell."""
+"""Distinguishes draws by packages during their import from draws by the cell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 
-# Packages that draw from numpy's generator only if code calls them to.
+# Packages that only draw from numpy's generator if code calls their functions.
 _DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {
     "ipytorchseed", "jinja2", "numpy", "rich", "torch",
 }  # fmt: skip
@@ -23,20 +23,20 @@ _DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
 
 
 class ImportWatch:
-    """Records how imports advance sources.
+    """Records which imports advance random sources.
 
-    It is a finder in ``sys.meta_path``, so it sees only modules that are not imported yet, and
-    those that ``importlib.reload`` reloads. It wraps the loader of the outermost one, because what
-    a module imports is part of its import. Draws of the user's own modules count as the cell's.
+    This is a finder in ``sys.meta_path``, so it is called for modules that are not imported yet or
+    that ``importlib.reload`` reloads. It wraps the loader of a package's module. Modules that this
+    module imports are part of the same import. Draws by the user's own modules count as draws by
+    the cell.
 
     Attributes:
-        steps: For each source, its states before and after each import that advanced it.
+        steps: For each source, the states before and after each import that advanced it.
         inside: Whether a package is being imported.
-        seconds: How long imports of packages took.
-        own: The files of the user's own modules that were imported or reloaded, by module.
-        may_draw: Whether an imported module may draw from numpy although the cell does not. This
-            is assumed of all except torch, numpy, the standard library, and what our own commands
-            import.
+        seconds: The time for importing packages, in seconds.
+        own: The files of user modules that were imported or reloaded, by module.
+        may_draw: Whether an imported module may draw from numpy. This is assumed of all modules
+            except torch, numpy, the standard library, and modules that our commands import.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class ImportWatch:
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was recorded."""
+        """Delete the records of the last cell."""
         self.steps: dict[str, list[tuple[str | None, str]]] = {}
         self.own: dict[str, str] = {}
         self.seconds = 0.0
@@ -55,7 +55,7 @@ class ImportWatch:
         self.inside = False
         is_installed_file("")  # the first call makes sysconfig import a module
         if self not in sys.meta_path:
-            # Second, as a cell may put its own finder first and later pop the first one.
+            # Second, because a cell may insert its own finder first and later pop the first one.
             sys.meta_path.insert(1, self)
 
     def stop(self) -> None:
@@ -67,8 +67,8 @@ class ImportWatch:
         """Return the sources that only imports advanced.
 
         Args:
-            before: The state of each source when the cell began.
-            after: The state of each source when the cell ended.
+            before: The digest of each source's state before the cell.
+            after: The digest of each source's state after the cell.
         """
         found = []
         for name, steps in self.steps.items():
@@ -85,7 +85,7 @@ class ImportWatch:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec that the other finders find, with its loader wrapped."""
+        """Return the spec from the other finders, with a wrapped loader."""
         if self.inside or not is_imported(name):
             return None
         spec = find_after(self, name, path, target)
@@ -99,7 +99,7 @@ class ImportWatch:
         return spec
 
     def _run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- any class
-        """Run a module's code with its own loader, and record what that draws."""
+        """Run a module's code with its own loader, and record its draws and its time."""
         self.inside = True
         before = _states()
         began = time.perf_counter()
@@ -114,13 +114,13 @@ class ImportWatch:
 
 
 def _states() -> dict[str, str]:
-    """Return the digests of the sources' states, without those that cannot be read."""
+    """Return the digest of each source's state; unreadable sources are left out."""
     found = {}
     for source in sources():
         if source.name in _DRAWN_FROM:
             try:
                 state = source.read()
-            except Exception:  # noqa: BLE001 -- the user's import would raise it
+            except Exception:  # noqa: BLE001 -- the user's import must not fail
                 state = None
             if state is not None:
                 found[source.name] = digest(state)

@@ -1,4 +1,4 @@
-"""Small inputs of earlier runs, kept in memory for experiments."""
+"""Stores small inputs of earlier runs in memory, for experiments."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from ipytorchseed.fingerprint.packing import Packed
 from ipytorchseed.fingerprint.value import BELONGS, PENDING, SHARED, Fingerprint
 
-# The most bytes of one input, and of all together.
+# The maximum size of one input, and of all inputs together, in bytes.
 LARGEST, ALL = 64 << 10, 16 << 20
 
-# Bytes that an entry needs in addition to its content.
+# The size of an entry without its content, in bytes.
 _COST = 200
 
 Content = Packed | bytes
@@ -20,10 +20,10 @@ _MADE_FOR_ANOTHER = ("optimizer", "scheduler")
 
 
 class KeptInputs:
-    """Keeps inputs by digest in memory, and drops the least recently used first.
+    """A cache of inputs by digest, which drops the least recently used first.
 
     Args:
-        is_on: Returns whether the user has this on.
+        is_on: Returns whether the user allows it.
     """
 
     def __init__(self, is_on: Callable[[], bool]) -> None:
@@ -32,11 +32,12 @@ class KeptInputs:
         self._size = 0
 
     def add(self, digest: str, make: Callable[[], Content | None]) -> None:
-        """Keep an input, unless it is already kept.
+        """Store an input, unless it is already stored.
 
         Args:
-            digest: The digest of its content.
-            make: Returns a copy of it, or None if it is too large or cannot be copied safely.
+            digest: The digest of the input.
+            make: Returns a copy of the input, or None if the input is too large or cannot be copied
+                without running user code.
         """
         if not self._is_on():
             self._held.clear()
@@ -45,28 +46,28 @@ class KeptInputs:
             self._held.move_to_end(digest)
         else:
             content = make()
-            self._held[digest] = content  # also None, so that it is not tried again
+            self._held[digest] = content  # None too, so that it is not tried again
             self._size += _size(content)
             while self._size > ALL:
                 self._size -= _size(self._held.popitem(last=False)[1])
 
     def get(self, digest: str) -> Content | None:
-        """Return the input with a digest, or None."""
+        """Return the input with this digest, or None."""
         return self._held.get(digest)
 
 
 def is_seen(value: Fingerprint) -> bool:
-    """Return whether a digest covers all of a value's content."""
+    """Return whether a fingerprint's digest represents all of the value's content."""
     return value.exact and not value.opaque and value.digest != "" and value.kind != PENDING
 
 
 def tied(reads: Mapping[str, Fingerprint]) -> set[str]:
     """Return the variables that cannot be replaced by a copy.
 
-    They share objects or memory with others, like an optimizer with its model.
+    They share objects or memory with other variables, as an optimizer does with its model.
 
     Args:
-        reads: The fingerprints of what a run read, by name.
+        reads: The fingerprints of the variables that a run read.
     """
     held = [value.parts.get(part, "") for value in reads.values() for part in (SHARED, BELONGS)]
     made_for = {name for name, value in reads.items() if value.kind in _MADE_FOR_ANOTHER}

@@ -1,4 +1,4 @@
-"""Finds threads and widgets that a cell leaves behind when it ends."""
+"""Finds threads and widgets that a cell creates and that exist after it has ended."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ class LeftoverWatch:
         self._before = {*_running()}
 
     def found(self) -> tuple[str, ...]:
-        """Return what is new since ``start``: ``thread``, ``widget``, both or none."""
+        """Return the kinds of objects that are new since ``start``.
+
+        Returns:
+            ``thread``, ``widget``, both or none.
+        """
         return tuple(sorted({kind for kind, _ in {*_running()} - self._before}))
 
 

@@ -1,7 +1,8 @@
-"""Finds the files that a cell names, as libraries may open them in native code.
+"""Finds the files whose names a cell contains or reads.
 
-Arrow, HDF5, SQLite, OpenCV and safetensors open files without Python. The path is in the cell, in a
-function that it calls, or in a variable that these read.
+Arrow, HDF5, SQLite, OpenCV and safetensors open files in native code, which cannot be observed. But
+the path is usually a constant in the cell or in a function that it calls, or the value of a
+variable that they read.
 """
 
 from __future__ import annotations
@@ -23,31 +24,31 @@ from ipytorchseed.reads.parsing import parse_text
 
 Mark = tuple[int, ...]
 
-# The suffix of a file's name: ``.h5``, ``.safetensors``.
+# Finds the suffix of a file's name, such as ``.h5`` or ``.safetensors``.
 _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 
 _QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
 _RUN_INSIDE = lazy_pattern(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 
-# Characters of a script that are searched.
+# The maximum number of characters of a script to search.
 _SCRIPT = 2**16
 
-# Classes of paths. Others are the user's, and may run code to return their path.
+# The ``id`` of each class of paths. Converting objects of other classes may run user code.
 _PATHS = frozenset(map(id, (PosixPath, WindowsPath, PurePosixPath, PureWindowsPath)))
 
-# The most characters of a path; longer strings name no file.
+# Longer strings, in characters, are not taken for paths.
 _LONGEST = 240
 
-# The most strings in a value, names of files, and folders to search.
+# The maximum numbers of strings in a value, of names of files, and of folders to search.
 _MOST = 64
 
 
 def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the paths that a value may contain: itself, or its items or attributes.
+    """Yield the strings and paths in a value: itself, or its items or attributes.
 
     Args:
-        value: The value. Large containers are skipped.
+        value: The value. A large container is skipped.
     """
     made = type(value)
     if made is str or id(made) in _PATHS:
@@ -65,12 +66,12 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
 
 
 def texts_in(script: str) -> list[str]:
-    """Return the quoted file names in a script, which the program may open."""
+    """Return the quoted file names in a script, which the script may open."""
     return _QUOTED.findall(_read(script))
 
 
 def with_scripts(source: str) -> str:
-    """Return a cell's text, including scripts that ``%run -i`` runs in its namespace."""
+    """Return a cell's text, with the code of scripts that ``%run -i`` runs inserted."""
     if "%run" not in source:
         return source
     return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{_code(_read(found[1]))}", source)
@@ -82,7 +83,7 @@ def _code(text: str) -> str:
 
 def _read(script: str) -> str:
     path = os.path.expanduser(script)  # noqa: PTH111 -- as below
-    if not mark_of(path):  # not a regular file; opening a pipe would block
+    if not mark_of(path):  # not a regular file, such as a pipe, which would block
         return ""
     try:
         with Path(path).open(encoding="utf-8", errors="replace") as file:
@@ -92,15 +93,15 @@ def _read(script: str) -> str:
 
 
 def find_files(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
-    """Return the files that strings name, alone, by a pattern, or in a folder.
+    """Return the files that strings may refer to: paths, patterns, names in a folder.
 
     Args:
-        texts: Constants and values that a cell reads.
-        packages: Packages that it uses.
+        texts: String constants and values that a cell reads.
+        packages: Packages that the cell uses.
 
     Returns:
-        The result of ``mark_of`` for each, by absolute path. Missing files are included, except
-        those inside named folders.
+        The mark of each file, by absolute path. Missing files are included, except files inside a
+        folder that is also among the strings.
     """
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
     inside = {} if _READ_FOLDERS.isdisjoint(packages) else _find_by_folder_or_pattern(words)
@@ -108,7 +109,7 @@ def find_files(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mar
 
 
 def _find_named(words: Sequence[str]) -> dict[str, Mark]:
-    """Return the files that strings name, as ``find_files``."""
+    """Return the files whose paths are among the strings; see ``find_files``."""
     names = [word for word in words if _SUFFIX.search(word)][:_MOST]
     if not names:
         return {}
@@ -121,9 +122,10 @@ def _find_named(words: Sequence[str]) -> dict[str, Mark]:
 
 
 def _find_by_folder_or_pattern(words: Sequence[str]) -> dict[str, Mark]:
-    """Return the tables in named folders, and the files that patterns match.
+    """Return the tables in folders, and the files that match patterns.
 
-    Some libraries list both in native code: ``read_parquet("parts")``, ``"shards/*.parquet"``.
+    Some libraries list folders in native code, for ``read_parquet("parts")`` and
+    ``read_parquet("shards/*.parquet")``.
     """
     patterns = filter(_is_pattern, words[:_MOST])
     plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
@@ -145,7 +147,7 @@ def _is_pattern(word: str) -> bool:
 
 
 def _matching(pattern: str) -> Iterator[str]:
-    """Yield the files that a pattern matches, like ``glob`` but with a limit."""
+    """Yield the files that match a pattern, like ``glob``, up to a limit."""
     whole = _absolute(pattern)
     base = os.path.dirname(whole.partition("*")[0])  # noqa: PTH120 -- as below
     depth = None if "**" in whole else whole.count(os.sep)
@@ -156,7 +158,7 @@ def _matching(pattern: str) -> Iterator[str]:
 
 
 def _files_in(folder: str) -> Iterator[str]:
-    """Yield the files in a folder and its subfolders, with a limit."""
+    """Yield the files in a folder and its subfolders, up to a limit."""
     queue, left = [folder], _ENTRIES
     while queue and left > 0:
         inside: list[os.DirEntry[str]] = []
@@ -173,10 +175,10 @@ def _files_in(folder: str) -> Iterator[str]:
 # Packages that read the tables in a folder.
 _READ_FOLDERS = frozenset({"dask", "datasets", "pandas", "polars", "pyarrow"})
 
-# The most folders to search, and the most entries in one: there may be a million images.
+# The maximum number of folders to search, and of entries to read for one search.
 _FOLDERS, _ENTRIES = 8, 2_000
 
-# Suffixes of tables that are read by folder.
+# Suffixes of tables that libraries read from a folder.
 _OF_TABLES = (".arrow", ".avro", ".feather", ".ipc", ".orc", ".parquet")
 
 
@@ -186,7 +188,7 @@ def _absolute(*parts: str) -> str:
 
 
 def mark_of(path: str) -> Mark:
-    """Return the metadata that change when a file is written; empty if not a file."""
+    """Return the inode, size and modification time of a file; empty if not a file."""
     try:
         status = os.stat(path)  # noqa: PTH116 -- as above
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""Removes what changes in every run from text: addresses, times, counters.
+"""Removes text that is different in every run: addresses, times, counters.
 
-Every pattern here takes time proportional to the text: its repeats are bounded, or end at a
-character that cannot start the pattern.
+Every pattern here takes linear time: its repeats are bounded, or end at a character that cannot
+start the pattern.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 
 from ipytorchseed.patterns import lazy_pattern
 
-# The most characters of an error's message that are cleaned, compared and stored.
+# The maximum number of characters of an error message to clean, compare and store.
 MOST_ERROR = 10_000
 
 _STAMP = (
@@ -20,16 +20,16 @@ _STAMP = (
     r"|\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})"  # time.ctime()
 )
 
-# A point in time, to the second or finer.
+# Finds a date with a time.
 STAMP = lazy_pattern(_STAMP)
 
-# It starts with literal letters, so that the search is fast.
+# The pattern starts with literal letters, so that the search is fast.
 _ELEMENT_ID = lazy_pattern(r"""id(?<!\wid)\s*=\s*(["'])([^"']+)\1""")
 
-# The end of an element's ids, which other names share: ``anim5f…`` and ``_anim_img5f…``.
+# Finds a UUID at the end of an id, which other ids may have too: ``anim5f…``, ``_anim_img5f…``.
 _UUID = lazy_pattern(r"[0-9a-f]{32}\Z")
 
-# Names in scripts that are random, such as those of Bokeh's documents.
+# Finds random names in scripts, such as the ids of Bokeh's documents.
 _RANDOM_ID = lazy_pattern(
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b"
 )
@@ -39,14 +39,14 @@ _SCRIPT = lazy_pattern(r"<script\b(?:(?!</?script\b).)*</script>", re.DOTALL)
 _DATE = lazy_pattern(r"<dc:date>[^<]*</dc:date>")
 _WORD = lazy_pattern(r"[\w-]+")
 
-# The most ids that are also searched inside words; that takes time quadratic in their number.
+# Up to this many ids are also replaced inside words, which takes quadratic time.
 _MANY = 500
 
-# Replaces what was removed from a text, until ``close_gaps`` removes it.
+# Marks each place where text was removed, until ``close_gaps`` removes the mark.
 MASK = "\0"
 
 _CHANGES_EACH_RUN = (
-    # a pattern; its replacement; words, one of them in every match
+    # a pattern; the replacement; words: each match contains one of them
     (r"0x[0-9a-fA-F]{4,}", "0x", "0x"),
     (r"\bat 0x\b", "at", "at 0x"),
     (r"(?<=[<( ])id[= ]\d{6,}", "id", "id=", "id "),
@@ -57,15 +57,15 @@ _CHANGES_EACH_RUN = (
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
     (r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})", "[",
      "/s", "s/"),
-    # printed if a cell loads an extension again, as %load_ext ipytorchseed does under a check
+    # printed if a cell loads an extension again, such as ipytorchseed during a check
     (r"(?m)^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", "",
      " extension is already loaded"),
 )  # fmt: skip
 
-# The same for the times that %time and %timeit print.
+# The same for times that %time and %timeit print.
 _TIMINGS = (
     (r"(?:CPU times:|Wall time:).*", "", "CPU times:", "Wall time:"),
-    # lines that they print if something took long, or if times varied
+    # lines that they print if compiling took long, or if times varied
     (r"(?m)^(?:Compiler(?: time)?|Parser) {0,9}: .*\n?", "", "Compiler", "Parser "),
     (r"(?m)^The slowest run took .*is being cached\.\n?", "", "The slowest run took"),
     (r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*", "", " per loop (mean ± "),
@@ -73,7 +73,7 @@ _TIMINGS = (
 
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
 
-# Times that a cell prints if it reads a clock.
+# Patterns of times that a cell may print if it reads a clock.
 _READINGS = (
     _STAMP,
     # 10:49:54
@@ -99,16 +99,17 @@ _RULES, _TIMING_RULES = (
 )
 _TIMES = [lazy_pattern(text) for text in _READINGS]
 
-# An integer that may be the address of an object.
+# Finds an integer that may be the address of an object.
 _PLACE = lazy_pattern(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
 
 _BLANKS = lazy_pattern(r"[ \t]{2,}")
 
 
 def close_gaps(text: str) -> str:
-    """Remove the masks from a text, and the padding around them.
+    """Remove the marks from a text, and the blanks around them.
 
-    Its width depends on what was masked: progress bars pad shorter lines, and tables align columns.
+    The number of blanks may depend on the removed text: progress bars pad shorter lines, and tables
+    align columns.
     """
     if MASK not in text:
         return text
@@ -127,24 +128,24 @@ def close_gaps(text: str) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """Remove the integers from a text that may be addresses."""
+    """Remove integers that may be addresses from a text."""
     return close_gaps(_PLACE.sub(MASK, text))
 
 
 def is_timing(text: str) -> bool:
-    """Return whether a text may have the times that ``%time`` and ``%timeit`` print."""
+    """Return whether a text may contain times that ``%time`` and ``%timeit`` print."""
     return any(word in text for words, *_ in _TIMING_RULES for word in words)
 
 
 def without_noise(text: str, *, timed: bool = False, timings: bool = False) -> str:
-    """Remove addresses, ids, and times of ``%time``, ``%timeit`` and tqdm from a text.
+    """Remove addresses, ids, and times that ``%time``, ``%timeit`` and tqdm print.
 
-    Lines that were overwritten by carriage returns are reduced to their last state.
+    Lines that carriage returns overwrote are reduced to their last state.
 
     Args:
         text: The text.
-        timed: Whether the cell reads a clock. Then numbers labelled as times are removed, too.
-        timings: Whether to keep the times of ``%time`` and ``%timeit``.
+        timed: Whether the cell reads a clock. If so, all numbers that look like times are removed.
+        timings: Whether to keep the times that ``%time`` and ``%timeit`` print.
     """
     text = as_overwritten(text, MASK)
     for words, pattern, instead in _RULES if timings else (*_RULES, *_TIMING_RULES):
@@ -157,7 +158,7 @@ def without_noise(text: str, *, timed: bool = False, timings: bool = False) -> s
 
 
 def without_ids(text: str, *, is_script: bool = False) -> str:
-    """Return HTML, SVG or a script with numbers for random ids, and without dates."""
+    """Replace random ids in HTML, SVG or a script by numbers, and remove dates."""
     text = _DATE.sub("", without_noise(text))
     scripts = [text] if is_script else _SCRIPT.findall(text) if "<script" in text else []
     ids = (name for _, name in _ELEMENT_ID.findall(text))
@@ -166,17 +167,13 @@ def without_ids(text: str, *, is_script: bool = False) -> str:
     if not names:
         return text
     number = {name: f"id-{count}" for count, name in enumerate(names)}
-    longest = sorted(names, key=len, reverse=True)  # one may be a prefix of another
+    longest = sorted(names, key=len, reverse=True)  # because one may be a prefix of another
     every = re.compile("|".join(map(re.escape, longest))) if len(names) <= _MANY else _WORD
     return every.sub(lambda found: number.get(found.group(), found.group()), text)
 
 
 def cleaner(kind: str) -> Callable[[str], str] | None:
-    """Return the function that removes noise from data of a MIME type, or None.
-
-    Args:
-        kind: The MIME type.
-    """
+    """Return the function that removes noise from data of a MIME type, or None."""
     if is_markup(kind) or kind.endswith("/javascript"):
         return partial(without_ids, is_script=not is_markup(kind))
     return without_noise if kind.startswith("text/") else None
@@ -188,11 +185,11 @@ def is_markup(kind: str) -> bool:
 
 
 def as_overwritten(text: str, mark: str = "") -> str:
-    """Return a text with only the last state of lines that carriage returns overwrote.
+    """Reduce lines that carriage returns overwrote to their last state.
 
     Args:
         text: The text.
-        mark: What to add to such lines.
+        mark: A string to append to such lines.
     """
     if "\r" not in text:
         return text

@@ -1,4 +1,4 @@
-"""Digests a cell's outputs while they are shown, in bounded memory and time."""
+"""Digests a cell's outputs while the cell runs, in bounded memory and time."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ from ipytorchseed.session.noise import (
 from ipytorchseed.why.changes import TIMES
 from ipytorchseed.why.words import many
 
-# Characters of a text that are cleaned; the rest is digested as it is.
+# The number of characters of a text from which noise is removed. The rest is digested unchanged.
 MOST_TEXT = 1 << 17
 
-# Characters of a cleaned text that are compared if it is unknown whether the rest differs.
+# The number of characters of a cleaned text that the sample represents, which is compared if the
+# digests differ.
 _SURE = MOST_TEXT // 2
 
-# Characters that are encoded at once.
+# The number of characters to encode at once.
 _PIECE = 1 << 16
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
-# A number in a text. Digits with a leading zero, or too many for a float, are an identifier.
+# Finds a number. Digits with a leading zero, or too many for a float, are probably an identifier.
 NUMBER = lazy_pattern(
     r"(?<![\w.])[-+]?(?!0\d|\d{16})(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\w.])"
 )
@@ -46,12 +47,12 @@ _WIDGETS = "application/vnd.jupyter.widget-"
 
 
 def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fingerprint:
-    """Return the record of a text: its digest, its size, and the numbers in it.
+    """Return the fingerprint of a text: its digest, its size, and the numbers in it.
 
     Args:
         text: The whole text, of any length.
-        timed: Whether the cell reads a clock, as in ``without_noise``.
-        addressed: Whether it shows addresses, as in ``Outputs``.
+        timed: Whether the cell reads a clock; see ``without_noise``.
+        addressed: Whether the cell shows addresses; see ``OutputWatch``.
     """
     clean = _clean(text, timed=timed, addressed=addressed)
     found = islice(NUMBER.finditer(clean), _MOST_NUMBERS + 1)
@@ -72,12 +73,16 @@ def _clean(text: str, *, timed: bool, addressed: bool, timings: bool = False) ->
 
 
 def _beginning(clean: str) -> str:
-    """Return the digest of the beginning of a long text, which is always compared."""
+    """Return the sample of a text: the digest of its beginning; empty if it is short."""
     return _digest(clean[:_SURE]).hexdigest() if len(clean) >= _SURE else ""
 
 
 def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
-    """Return the record of a display: its digest, without widget models and addresses."""
+    """Return the fingerprint of a display, without widget models and noise.
+
+    Args:
+        bundle: The data by MIME type.
+    """
     if not isinstance(bundle, dict):
         bundle = {}  # no front end shows it
     kinds = sorted(
@@ -114,7 +119,7 @@ def _as_json(data: object) -> str:
 
 
 def _plain(data: object) -> str:
-    """Return a string for what JSON cannot represent, without running user code."""
+    """Return a string for an object that JSON cannot represent, without user code."""
     return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
 
 
@@ -125,19 +130,19 @@ def _digest(text: str) -> xxh3_64:
 
 
 def _add(hasher: xxh3_64, text: str, begin: int = 0) -> None:
-    """Digest a text piece by piece, as a copy of all of it may not fit into memory.
+    """Digest a text in pieces, so that the whole text is not copied.
 
     Args:
-        hasher: Is updated.
+        hasher: The hasher to update.
         text: The text.
-        begin: The first character to digest.
+        begin: The index of the first character to digest.
     """
     for start in range(begin, len(text), _PIECE):
         hasher.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
 
 
 def _as_drawn_over(text: str) -> str:
-    """Return what a terminal shows of a text whose last line may still be overwritten."""
+    """Return a text as a terminal shows it; its last line may still be overwritten."""
     lines, end, last = text.rpartition("\n")
     return as_overwritten(lines) + end + as_overwritten(last) + "\r" * last.endswith("\r")
 
@@ -149,8 +154,8 @@ def outputs_of(source: str, asks: Iterable[str]) -> OutputWatch:
     """Return empty outputs for a cell that is about to run.
 
     Args:
-        source: Its text.
-        asks: Its nondeterministic calls.
+        source: The text of the cell.
+        asks: The nondeterministic calls of the cell.
     """
     return OutputWatch(timed=reads_clock(asks), addressed=shows_addresses(source))
 
@@ -164,9 +169,10 @@ class OutputWatch(Struct):
     """The outputs of a run so far.
 
     Attributes:
-        timed: Whether its cell reads a clock, as in ``without_noise``.
-        addressed: Whether it shows addresses. Integers that may be one are then ignored.
-        shown: How its result was displayed, if it had one.
+        timed: Whether the cell reads a clock; see ``without_noise``.
+        addressed: Whether the cell shows addresses. If so, integers that may be addresses are
+            ignored.
+        shown: The fingerprint of the displayed result, if there is one.
         in_part: Whether some printed text may be missing.
     """
 
@@ -181,24 +187,27 @@ class OutputWatch(Struct):
     _shown: list[Fingerprint] = []
 
     def passed_by(self) -> None:
-        """Record that a program prints directly, so that its text arrives late or never."""
+        """Record that a program prints directly, so its text may arrive late or never."""
         self.in_part = True
 
     def piped(self, text: str) -> None:
-        """Record text from the process's standard output, of this cell or of others."""
+        """Record text from the process's standard output, maybe from another cell."""
         if self.in_part:
             self.printed(text)
         self.in_part = True
 
     def printed(self, text: str) -> None:
-        """Record printed text; of long text, the beginning and a digest are kept."""
+        """Record printed text: a beginning, and a digest of the rest."""
         self._size += len(text)
         begin = self._keep(text) if self._rest is None else 0
         if self._rest is not None:
             _add(self._rest, text, begin)
 
     def _keep(self, text: str) -> int:
-        """Keep as much of a text as fits, and return how much; begin a digest for more."""
+        """Store the beginning of a text that fits, and return its length.
+
+        If the rest does not fit, start its digest.
+        """
         if len(text) > self._room and len(text) <= _SURE:
             before = _as_drawn_over("".join(self._text))
             if len(before) + len(text) <= _SURE:
@@ -211,7 +220,7 @@ class OutputWatch(Struct):
         return size
 
     def displayed(self, bundle: Mapping[str, Any]) -> None:
-        """Record a display; its bundle is not kept, as images are large."""
+        """Record the fingerprint of a display, without keeping the data."""
         value = bundle_value(bundle)
         if len(self._shown) < _MOST_DISPLAYS:
             self._shown.append(value)
@@ -220,7 +229,7 @@ class OutputWatch(Struct):
             self._shown[-1] = Fingerprint(both, "display", "many more")
 
     def resulted(self, bundle: Mapping[str, Any]) -> None:
-        """Record how a result is displayed; methods of its class may read other data."""
+        """Record the fingerprint of a displayed result."""
         if self.addressed:
             bundle = {
                 kind: without_addresses(data) if type(data) is str else data
@@ -229,7 +238,7 @@ class OutputWatch(Struct):
         self.shown = bundle_value(bundle)
 
     def content(self, result: object) -> object:
-        """Return a result; if the cell shows addresses, without integers that may be one."""
+        """Return a result without integers that are addresses, if the cell shows any."""
         if not self.addressed:
             return result
         if type(result) in (tuple, list):
@@ -237,7 +246,7 @@ class OutputWatch(Struct):
         return _without_place(result)
 
     def fresh(self) -> OutputWatch:
-        """Return outputs for another run of the cell."""
+        """Return empty outputs for another run of the cell."""
         return OutputWatch(timed=self.timed, addressed=self.addressed)
 
     def record(
@@ -250,20 +259,20 @@ class OutputWatch(Struct):
         """Return the record of the outputs.
 
         Args:
-            result: The value of the last expression, if it has one.
+            result: The fingerprint of the last expression's value, if it has one.
             error: The error that ended the run, as one line.
-            printed: Whether the printed text counts.
+            printed: Whether to include the printed text.
         """
         stdout = self.stdout() if printed else None
         return Outputs(result, self.shown, stdout, self.displays, error)
 
     @property
     def displays(self) -> tuple[Fingerprint, ...]:
-        """The records of displays; beyond a limit, the last is of all the rest."""
+        """The fingerprints of displays; beyond 1,000, the last one is of all the rest."""
         return tuple(self._shown)
 
     def stdout(self) -> Fingerprint | None:
-        """Return the record of the printed text; None if it was empty or only noise."""
+        """Return the fingerprint of the printed text; None if it is empty or only noise."""
         if not self._size and not self.in_part:
             return None
         varies = {"timed": self.timed, "addressed": self.addressed}
@@ -273,7 +282,7 @@ class OutputWatch(Struct):
             digest = _digest(clean + self._rest.hexdigest()).hexdigest()
             size = f"{self._size:,} characters"
             return Fingerprint(digest, "text", size, exact=False, sample=_beginning(clean))
-        if self.in_part:  # the order of the lines, and the missing ones, are unknown
+        if self.in_part:  # lines may be missing or in another order
             value = text_value("\n".join(sorted(text.split("\n"))), **varies)
             summary = value.summary if text else ""
             return replace(value, summary=summary, exact=False, sample=value.digest)

@@ -1,4 +1,4 @@
-"""Finds what a cell reads and sets now that it has imported modules of the user."""
+"""Finds the dependencies of a cell again, after it has imported user modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ipytorchseed.reads.dependencies import Dependencies, look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.following import find_dependencies
 
-# Seconds for each character of a module whose code is followed.
+# An estimate of the seconds for following a module's code, for each character.
 _SECONDS = 1e-6
 
 
@@ -27,19 +27,19 @@ def follow_again(  # noqa: PLR0913, PLR0917 -- what following code needs
     seconds: float,
     follow: Callable[[str], Effects],
 ) -> tuple[Dependencies, dict[str, tuple[str, str]]]:
-    """Return what a cell depends on after it ran, and what its imports set.
+    """Return the dependencies of a cell after it ran, and attributes that were set.
 
     Args:
-        modules: The files of the user's modules that it imported, by name.
-        effects: The effects of the cell's code.
-        namespace: The user's names.
-        hidden: The shell's names.
-        seconds: How long to follow code.
+        modules: The files of user modules that the cell imported, by name.
+        effects: The effects of the cell.
+        namespace: The user's namespace.
+        hidden: Names of the shell.
+        seconds: The time limit for following code.
         follow: Returns the effects of code.
 
     Returns:
-        The dependencies of the cell's code, empty if it imported nothing that matters, and the
-        attributes of packages that it or the modules set, as ``Dependencies.sets``.
+        The dependencies of the cell, empty if the imports cannot have changed them; and the
+        attributes of packages that the cell or the modules set, as in ``Dependencies.sets``.
     """
     ends = time.thread_time() + seconds
     found = Dependencies()
@@ -61,12 +61,12 @@ def follow_again(  # noqa: PLR0913, PLR0917 -- what following code needs
 def members_read(
     found: Dependencies, modules: Collection[str], namespace: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the members of modules that a cell reads, by name.
+    """Yield the names and values of functions, classes and scalars that a cell reads.
 
     Args:
-        found: The cell's dependencies.
-        modules: The names of the modules.
-        namespace: The user's names.
+        found: The dependencies of the cell.
+        modules: Only members of these modules are included.
+        namespace: The user's namespace.
     """
     for name, place in sorted(found.names.items()):
         if place[0] in modules and name not in found.sets:
@@ -76,5 +76,5 @@ def members_read(
 
 
 def _sets_imported(code: Effects) -> bool:
-    """Return whether code may set attributes of what it imports."""
+    """Return whether code may set attributes of modules that it imports."""
     return bool(imports_of(code.actions)) and any(path.endswith("=") for path in code.paths)

@@ -1,4 +1,4 @@
-"""A run in progress: the state of the kernel when it began."""
+"""The data about a run in progress."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from ipytorchseed.session.watch import Look
 
 
 class Pending(Struct):
-    """A run in progress: the state of the kernel when it began, without user objects.
+    """The data about a run in progress, without references to user objects.
 
     Attributes:
-        cell: The cell's key.
-        source: Its text.
+        cell: The key of the cell.
+        source: The text of the cell.
         execution_count: The number in ``In[...]``.
         started: The start, in seconds since 1970.
-        clock: The start, on a monotonic clock.
-        states: The state of every source.
-        generators: The generators in the namespace.
+        clock: The start by ``time.perf_counter``.
+        states: The states of all sources before the run.
+        generators: The generators in the namespace before the run.
         settings: Flags, environment, versions and hardware.
-        effects: What its code does with names.
-        dependencies: The places of the values that it reads.
-        confined: Whether it can change other variables only through the values that it reads.
-        budget: Time for inspecting values.
-        between: Sources that advanced since the end of the last run.
-        outputs: What it has shown so far.
-        reads: The fingerprints of the values that it reads.
-        seeds: Seeds that we applied, and how.
-        beside: Whether another cell began meanwhile, in another thread.
+        effects: The effects of the cell's code.
+        dependencies: The dependencies of the cell.
+        confined: Whether the cell can change other variables only through values that it reads, and
+            these refer to no other variables.
+        budget: The time budget for inspecting values.
+        between: The sources that changed since the end of the last run; see ``Run``.
+        outputs: The outputs so far.
+        reads: The fingerprints of the values that the cell reads, before the run.
+        seeds: The seeds that we applied, and how.
+        beside: Whether another cell started during this one, in another thread.
     """
 
     cell: str
@@ -59,7 +60,7 @@ class Pending(Struct):
     beside: bool = False
 
     def may_seed(self, name: str) -> bool:
-        """Return whether the run may have seeded a source, by its text and our log."""
+        """Return whether the run or one of our commands may have seeded a source."""
         return bool(self.seeds) or may_set_state(self.dependencies.actions, name)
 
 

@@ -1,4 +1,4 @@
-"""The current state of this kernel, recorded or inspected, for planning a replay."""
+"""The current state of the kernel, recorded or inspected, to plan a replay."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from ipytorchseed.session.kept import is_seen, tied
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.settings import Settings
 
-# How many runs are searched for the one that made a value.
+# The number of runs in which to search for the run that created a value.
 _LOOKED_BACK = 200
 
-# Seconds for reading a file that was written to, to find out whether its content changed.
+# The time limit for reading a file to find out whether its content has changed, in seconds.
 _IN_FILES = 1.0
 
-# Seconds for inspecting variables before cells are run again.
+# The default time limit for inspecting variables, in seconds.
 _IN_VALUES = 20.0
 
 
 class RecordedKernel:
-    """The state of the kernel according to the records alone, which is fast.
+    """The state of the kernel according to recorded runs, without inspecting it.
 
     Args:
-        session: Has the kernel and the ledger.
+        session: The session of this kernel.
         target: The run to reproduce.
 
     Attributes:
-        kernel: The kernel's name.
+        kernel: The unique name of the kernel.
     """
 
     def __init__(self, session: Session, target: Run) -> None:
@@ -56,7 +56,7 @@ class RecordedKernel:
 
     @cached_property
     def _latest(self) -> list[Run]:
-        """The latest runs, and earlier ones if those do not include the target."""
+        """The latest runs; if the target is older, also the target and runs before it."""
         ledger, target = self._session.ledger, self._target
         latest = [*ledger.runs(target.notebook, limit=_LOOKED_BACK)]
         if not latest or (target.id or 0) >= (latest[-1].id or 0):
@@ -80,11 +80,11 @@ class RecordedKernel:
         return {name for run in self._mine for name in self.effects(run).writes}
 
     def settings_now(self, run: Run) -> Mapping[str, Any]:
-        """Return the current settings, versions and hardware that affect a run's code."""
+        """Return the current settings, versions and hardware that may affect a run."""
         return self._settings.read(run.source, run.packages)
 
     def latest(self, run: Run) -> list[Run]:  # noqa: ARG002 -- as ``Present``
-        """Return the latest runs, the newest first."""
+        """Return the latest runs, newest first."""
         return self._latest
 
     def last(self, name: str) -> Fingerprint | None:
@@ -92,7 +92,7 @@ class RecordedKernel:
         return self._values.get(name)
 
     def is_bound(self, name: str) -> bool:
-        """Return whether a name is currently bound, or a builtin."""
+        """Return whether a name is currently set, or is a builtin."""
         return name in self._values or name in self._set_here or hasattr(builtins, name)
 
     def effects(self, run: Run) -> Effects:
@@ -100,18 +100,23 @@ class RecordedKernel:
         return self._session.effects_of(run.source)
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell contains."""
+        """Return the calls and imports in the text of a run's cell."""
         return written(run.source)
 
     def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
-        """Return which open files and connections the code of a run writes to."""
+        """Return the variables with open files to which a run's code writes.
+
+        Args:
+            run: The run.
+            opened: Variables with open files or connections.
+        """
         return written_to(run.source, self.effects(run), opened)
 
     def makers(self, name: str, digest: str) -> list[Run]:
-        """Return the successful runs that left a variable with this digest, newest first.
+        """Return the successful runs after which a variable had this digest, newest first.
 
-        Cells that only call our magics are left out: ``%replay --undo`` restores values that other
-        cells made.
+        Cells with only our magics are left out: ``%replay --undo`` restores values that other cells
+        created.
         """
         setters = (run for run in self._latest if name in run.writes and run.status == "ok")
         made = (run for run in setters if self._left(run, name) == digest)
@@ -130,42 +135,47 @@ class RecordedKernel:
         return ""
 
     def setters(self, name: str, reader: Run | None) -> Iterator[Run]:
-        """Yield the runs that may have set a name before a run or until now, newest first."""
+        """Yield the successful runs that may have set a name, newest first.
+
+        Args:
+            name: The name.
+            reader: Only runs before this run, in the same kernel. None for all runs in this kernel.
+        """
         earlier = self._earlier(reader)
         return (run for run in earlier if run.status == "ok" and name in self.effects(run).writes)
 
     def users(self, name: str, reader: Run | None) -> list[Run]:
-        """Return the runs that read a name since it was set, as ``setters`` does."""
+        """Return the runs that read a name since it was last set; see ``setters``."""
         earlier = self._earlier(reader)
         since = takewhile(lambda run: name not in self.effects(run).writes, earlier)
         return [run for run in since if name in run.reads]
 
     def _earlier(self, reader: Run | None) -> Iterator[Run]:
-        """Yield the runs before a run in its kernel, or all of this kernel."""
+        """Yield the runs before ``reader``, newest first; see ``setters``."""
         kernel = self.kernel if reader is None else reader.kernel
         for run in self._latest:
             if run.kernel == kernel and (reader is None or (run.id or 0) < (reader.id or 0)):
                 yield run
 
     def writers(self, path: str, reader: Run) -> Iterator[Run]:
-        """Yield the runs before a run that wrote a file, newest first, in any kernel."""
+        """Yield the runs before ``reader`` that wrote a file, in any kernel, newest first."""
         earlier = (run for run in self._latest if (run.id or 0) < (reader.id or 0))
         return (
             run for run in earlier if path in run.outside.wrote and not is_inspection(run.source)
         )
 
     def met_before(self, run: Run) -> set[str]:
-        """Return the packages that runs before this one used, in this kernel."""
+        """Return the packages that earlier runs in this kernel used."""
         earlier = (each for each in self._mine if (each.id or 0) < (run.id or 0))
         return {package for each in earlier if each.status == "ok" for package in each.packages}
 
     def pruned(self, digests: Iterable[str]) -> set[str]:
-        """Return those of the given states that the ledger no longer has."""
+        """Return the digests whose states are no longer in the ledger."""
         wanted = {*digests}
         return wanted - self._session.ledger.states(wanted).keys()
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether seeding leaves this state; None if unknown."""
+        """Return whether a state is that of a freshly seeded source; None if unknown."""
         state = self._session.ledger.states([digest]).get(digest)
         return None if state is None else is_fresh(state)
 
@@ -174,7 +184,7 @@ class RecordedKernel:
         return Path(path).is_file()
 
     def changed_files(self, run: Run) -> list[str]:
-        """Return the paths of files that a run read and that are known to have changed."""
+        """Return the paths of files that a run read and that certainly have changed."""
         changed = _is_touched if run.may_read_file_times else _is_changed
         return [file.path for file in [*run.files, *run.loaded.values()] if changed(file)]
 
@@ -183,10 +193,10 @@ class LiveKernel(RecordedKernel):
     """The state of the kernel by inspection, which includes unrecorded changes.
 
     Args:
-        session: Has the kernel and the ledger.
+        session: The session of this kernel.
         target: The run to reproduce.
-        namespace: The user's names.
-        seconds: How long to inspect variables.
+        namespace: The user's namespace.
+        seconds: The time limit for inspecting variables; None for the default.
     """
 
     def __init__(
@@ -202,17 +212,21 @@ class LiveKernel(RecordedKernel):
         self._looks: dict[str, Fingerprint | None] = {}
 
     def last(self, name: str) -> Fingerprint | None:
-        """Return a variable's current fingerprint; None if missing or to be recomputed."""
+        """Return the fingerprint of a variable's current value.
+
+        Return None if there is no such variable, or if it is a tensor with an autograd graph, which
+        must be computed again.
+        """
         if name not in self._looks:
             self._looks[name] = self._look(name)
         return self._looks[name]
 
     def is_bound(self, name: str) -> bool:
-        """Return whether a name is currently bound, or a builtin."""
+        """Return whether a name is currently set, or is a builtin."""
         return name in self._namespace or hasattr(builtins, name)
 
     def kept_values(self, run: Run) -> dict[str, Any]:
-        """Return copies of a run's inputs that are missing now but were kept in memory."""
+        """Return copies of a run's inputs that have changed since and were kept in memory."""
         found = {}
         apart = run.reads.keys() - tied(run.reads)
         for name, value in run.reads.items():
@@ -222,7 +236,7 @@ class LiveKernel(RecordedKernel):
                 continue
             packed = self._session.kept.get(value.digest)
             if isinstance(packed, Packed):
-                with suppress(Exception):  # a class that is gone, or cannot be created like this
+                with suppress(Exception):  # for example, a class no longer exists
                     made = packed.unpack()
                     look = self._session.variables.look(made, self._budget)
                     if same(look, value) and forms(look) == forms(value):
@@ -230,16 +244,24 @@ class LiveKernel(RecordedKernel):
         return found
 
     def originals_of(self, run: Run, later: Run) -> dict[str, Any]:
-        """Return the originals of what a later run read and cells had patched since a run."""
+        """Return the originals of attributes of packages that were patched after a run.
+
+        Args:
+            run: The run.
+            later: A later run. Only attributes that it read are included.
+        """
         if run.kernel != self.kernel:
             return {}
         held = self._session.originals
         return {name: held[name] for name in (held.keys() & later.reads.keys()) - run.reads.keys()}
 
     def kept_files(self, run: Run) -> dict[str, bytes | None]:
-        """Return the contents of files that a run read, by path; None for missing files.
+        """Return the stored contents of files that a run read, by path.
 
-        Large files, and those of earlier kernels, are not kept.
+        Contents of large files, and of files that an earlier kernel read, are not stored.
+
+        Returns:
+            The contents; None for a file that did not exist.
         """
         contents: dict[str, bytes | None] = {}
         for file in run.files:
@@ -276,5 +298,5 @@ def _is_touched(file: FileRead) -> bool:
 
 
 def _is_changed(file: FileRead) -> bool:
-    """Return whether a file's content is known to have changed since it was read."""
+    """Return whether a file's content has certainly changed since it was read."""
     return _is_touched(file) and file.same(FileWatch().look(file.path, _IN_FILES)) is False

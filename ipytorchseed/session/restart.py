@@ -1,4 +1,4 @@
-"""Finds what a restart and one run of all cells would not reproduce."""
+"""Finds results that Restart & Run All would not reproduce."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from ipytorchseed.session.session import Session
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.words import first_of, listed, owner_of
 
-# The most names that one remark lists.
+# The maximum number of names in one remark.
 _NAMED = 4
 
-# The most characters in the label of a cell that has no number in this kernel.
+# The maximum length of the label of a cell that did not run in this kernel.
 _LABEL = 40
 
 
 class Remark(Struct, frozen=True):
-    """Something that a restart and one run of all cells would not reproduce.
+    """A result that Restart & Run All would not reproduce.
 
     Attributes:
         kind: ``only-here``, ``order``, ``unseeded``, ``stale``, ``repeated``, ``edited`` or
             ``not-run``.
         message: A sentence.
-        name: The variable, source or function; empty if it is only about cells.
-        runs: The numbers in ``In[...]`` of the runs that it names.
+        name: The name of the variable, source or function; empty if the remark is about cells.
+        runs: The numbers in ``In[...]`` of the runs in the message.
     """
 
     kind: str
@@ -63,17 +63,17 @@ class _Cell(Struct, dict=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether it may set names that its text does not contain."""
+        """Whether the cell may set names that its text does not contain."""
         return not self.effects.complete or bool(self.effects.stars or self.effects.files)
 
     @property
     def is_current(self) -> bool:
-        """Whether its text is that of its last run."""
+        """Whether the text of the cell is that of its last run."""
         return bool(self.runs) and self.runs[-1].code == self.code
 
     @cached_property
     def reads(self) -> set[str]:
-        """The names that it, or a function that it calls, reads before setting them."""
+        """The names that the cell, or a function it calls, reads before they are set."""
         names = {*self.effects.reads}
         if self.is_current:
             run = self.runs[-1]
@@ -86,10 +86,10 @@ class Restart:
     """Compares a kernel with its notebook's file.
 
     Args:
-        session: Has the ledger.
-        namespace: The user's names.
-        file: The code cells of the file. If it is None, the last text of each cell is used.
-        saved: When the file was written, in seconds since 1970.
+        session: The session of this kernel.
+        namespace: The user's namespace.
+        file: The code cells of the file. If None, the last text of each cell is used instead.
+        saved: The time at which the file was written, in seconds since 1970.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Restart:
         saved: float = 0.0,
     ) -> None:
         self._session, self._in_file = session, file is not None
-        self._inputs: Sequence[str] = namespace.get("In", ())  # also from before %load_ext
+        self._inputs: Sequence[str] = namespace.get("In", ())  # including those before %load_ext
         self._names = [
             name for name in [*namespace] if session.is_users(name) and not hasattr(builtins, name)
         ]
@@ -127,12 +127,12 @@ class Restart:
 
     @property
     def last_runs(self) -> dict[str, Run]:
-        """The last run of each cell by its id in the file, without calls of our magics."""
+        """The last run of each cell, by id in the file; cells with our magics are skipped."""
         ran = [cell for cell in self._cells if cell.runs and not is_inspection(cell.file.source)]
         return {cell.file.id: cell.runs[-1] for cell in ran}
 
     def _match(self) -> dict[int | None, _Cell]:
-        """Match each run to a cell: by its id, or by its text if no other cell has it."""
+        """Match each run to a cell: by id, or by text if no other cell has the same text."""
         by_id = {cell.file.id: cell for cell in self._cells}
         codes = [cell.code for cell in self._cells]
         by_code = {cell.code: cell for cell in self._cells if codes.count(cell.code) == 1}
@@ -146,12 +146,12 @@ class Restart:
         return found
 
     def _is_saved(self, run: Run) -> bool:
-        """Return whether the text of a run is in the file, or contains only our magics."""
+        """Return whether a run's text is that of its cell in the file, or only our magics."""
         cell = self._of.get(run.id)
         return is_inspection(run.source) or (cell is not None and run.code == cell.code)
 
     def remarks(self) -> list[Remark]:
-        """Return everything that was found, errors first."""
+        """Return all remarks. Names that would cause an error come first."""
         parts = [self._missing(), self._unseeded(), self._asked(), self._stale(), self._repeated()]
         if self._in_file:
             parts = [self._not_saved(), *parts, self._about_cells()]
@@ -164,12 +164,12 @@ class Restart:
             yield Remark("edited", f"{named}: not in the file yet. Save it and ask again", "", runs)
 
     def _missing(self) -> Iterator[Remark]:
-        """Yield the names that a cell reads, but that only cells below it set, or none."""
+        """Yield the names that a cell reads and that no cell above sets."""
         for name in self._only_here:
             readers = [cell for cell in self._cells if name in cell.reads]
             setter = self._setter(name) if readers else None
             typed = (text for text in self._inputs if name in self._effects(text).writes)
-            if setter is not None or (readers and next(typed, "")):  # not if the kernel brought it
+            if setter is not None or (readers and next(typed, "")):  # else the kernel defines it
                 no_cell = "no cell of the file sets it" if self._in_file else "no cell sets it now"
                 message = f"`{name}` is read by {_listed(readers)}, and {no_cell}"
                 message += self._say_setter(setter)
@@ -228,7 +228,10 @@ class Restart:
                     yield _remark("unseeded", f"{cell.name}: {sentence(name)}", [cell], name)
 
     def _stale(self) -> Iterator[Remark]:
-        """Yield the cells whose inputs were set later, by a cell above or not in the file."""
+        """Yield the cells whose inputs have changed since the cell ran.
+
+        Changes by a cell below do not count, because that cell also runs later after a restart.
+        """
         for cell in self._cells:
             ended = cell.runs[-1].id if cell.runs else None
             after = [run for run in self._runs if ended and (run.id or 0) > ended]
@@ -242,7 +245,7 @@ class Restart:
                     yield _remark("stale", message, [cell], name, setter)
 
     def _repeated(self) -> Iterator[Remark]:
-        """Yield the cells that ran again and continued from their own result."""
+        """Yield the cells that ran repeatedly and continued from their own result."""
         for cell in self._cells:
             for before, run in list(pairwise(cell.runs))[-1:]:
                 for name in before.writes.keys() & run.reads.keys() & run.writes.keys():
@@ -254,7 +257,7 @@ class Restart:
                         yield _remark("repeated", message, [cell], name)
 
     def _about_cells(self) -> Iterator[Remark]:
-        """Yield the cells that ran in a different order or text, or not at all."""
+        """Yield the cells that ran in another order or with another text, or not at all."""
         cells = [cell for cell in self._cells if not is_inspection(cell.file.source)]
         ran = [cell for cell in cells if cell.runs]
         began = [cell.runs[-1].id or 0 for cell in ran]

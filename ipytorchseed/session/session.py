@@ -1,4 +1,4 @@
-"""Records runs: ``begin_cell`` inspects the kernel before, ``end_cell`` after."""
+"""Records runs, by inspecting the kernel before and after each cell."""
 
 from __future__ import annotations
 
@@ -51,10 +51,11 @@ from ipytorchseed.session.sources import States, StateWatch, with_origins
 from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
 from ipytorchseed.session.watch import NamespaceWatch
 
-# The shares of a cell's own time, and of the budget, that inspecting it may take.
+# The time limit for inspecting a cell is the sum of these shares of the cell's duration and of the
+# budget.
 _SHARE, _REST = 0.1, 0.25
 
-# The most seeds that are logged for one run, as a loop may apply any number.
+# The maximum number of seeds to log for one run: a loop may apply any number.
 _MOST_SEEDS = 100
 
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
@@ -64,25 +65,25 @@ _BESIDE = "another cell ran at the same time, so its effects may be reported for
 
 
 class Session:
-    """Inspects each run of a kernel and records it.
+    """Inspects and records the runs of a kernel.
 
     Args:
-        notebook: The notebook's key.
-        ledger: Stores the runs.
+        notebook: The key of the notebook.
+        ledger: The ledger in which runs are stored.
         transform: Converts a cell's text to Python, as the shell does.
         hidden: Names of the shell, which are not variables of the user.
-        config: The user's choices.
-        later: Calls a function after the cell's reply was sent; None if there are no replies.
-        find_rank: Returns the rank of this process, if several run the same notebook. It is called
-            until it returns one, as a process may learn its rank late.
+        config: The configuration.
+        later: Calls a function after the reply for the cell was sent; None if there are no replies.
+        find_rank: Returns the rank of this process if several processes run the same notebook, else
+            None. It is called until it returns a rank, which may be unknown at first.
         identity: The identity of an earlier session of this kernel, if there was one.
 
     Attributes:
         kernel: A unique name of this kernel's process.
         identity: Identifies cells across kernels.
-        kept: Small inputs of the runs of this kernel.
-        variables: The user's variables as of the last inspection.
-        originals: What cells replaced in packages and in Python's modules, by name.
+        kept: Small inputs of runs in this kernel.
+        variables: The fingerprints of the user's variables.
+        originals: The original values of attributes that cells have set in packages, by name.
         pending: The run in progress, or None.
         last: The last recorded run, or None.
     """
@@ -133,7 +134,7 @@ class Session:
 
     @property
     def history_key(self) -> str:
-        """The key of runs and saved states: the notebook, and the rank if any."""
+        """The key of runs and saved states in the ledger: the notebook, and any rank."""
         if self._rank is None:
             self._rank = self._find_rank()
         return self.notebook if self._rank is None else f"{self.notebook}, rank {self._rank}"
@@ -152,10 +153,10 @@ class Session:
         """Return the key of a cell that is about to run.
 
         Args:
-            ident: The front end's id; None if it gives none, or a new one for each run.
+            ident: The front end's id of the cell. None if there is no id, or a new id for each run.
             source: The cell's text.
-            saved: Returns the ids in the notebook's file, if this one is of that kind. Called if
-                the cell has not run in this kernel.
+            saved: Returns the ids in the notebook's file, if the given id may be one of them. It is
+                called if the cell has not run in this kernel.
         """
         if ident is None:
             return source.strip()
@@ -165,11 +166,11 @@ class Session:
         return self.identity.key_of(ident)
 
     def configure(self, config: Config, ledger: Ledger | None = None) -> None:
-        """Apply the user's choices.
+        """Apply a configuration.
 
         Args:
-            config: The new choices.
-            ledger: The new ledger; None keeps the current one.
+            config: The new configuration.
+            ledger: The new ledger; None to keep the current ledger.
         """
         self.config = config
         if ledger is not None:
@@ -177,7 +178,7 @@ class Session:
             self.ledger = ledger
 
     def outside(self) -> Outside:
-        """Return what the running cell has written and connected to so far."""
+        """Return the side effects of the running cell so far: files and connections."""
         ours = str(self.ledger.path or ledger_path())
         return Outside(self._files.written(ours), self._files.connections.opened())
 
@@ -190,15 +191,16 @@ class Session:
         namespace: Mapping[str, Any],
         prepare: Callable[[], object] | None = None,
     ) -> None:
-        """Inspect everything before a cell runs.
+        """Inspect the kernel before a cell runs.
 
         Args:
-            cell: The cell's key.
-            source: Its text.
-            execution_count: The number it will have in ``In[...]``.
-            namespace: The user's names.
-            prepare: What we do before the cell, such as seeding. Called after reading what advanced
-                since the last run, and before reading what this run begins with.
+            cell: The key of the cell.
+            source: The text of the cell.
+            execution_count: The number that the run will have in ``In[...]``.
+            namespace: The user's namespace.
+            prepare: Prepares the kernel for the cell, for example by seeding. It is called after
+                the sources are compared with the end of the last run, and before the states at the
+                start of this run are read.
         """
         self.pending = None
         self._cut_short = False
@@ -222,10 +224,10 @@ class Session:
         )
         for name, place in dependencies.sets.items() - self._patched.items():
             if self.config.keep_inputs and is_of_library(place[0]):
-                with suppress(KeyError):  # the cell creates it
+                with suppress(KeyError):  # the cell creates the attribute
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, not by a recorded cell
-        is_alone = effects.complete and not effects.paths  # it runs no code that sets other names
+        is_alone = effects.complete and not effects.paths  # the cell uses no names
         pending = Pending(
             cell=cell,
             source=source,
@@ -268,17 +270,17 @@ class Session:
         pending.started, pending.clock = time.time(), time.perf_counter()
 
     def _read_first(self, pending: Pending, namespace: Mapping[str, Any], name: str) -> None:
-        """Fingerprint a variable that is about to be read and that the text does not name."""
+        """Fingerprint a variable before its first read, if static analysis missed it."""
         known = name in pending.reads or name.startswith("__") or not self.is_users(name)
         value = namespace.get(name)
-        # A function of a library is no input under its own name.
+        # A library's function or class under its own name is not an input.
         constant = qualified_name(value) == name and is_of_library(module_of(value))
         if not known and not constant and not isinstance(value, ModuleType | None):
             pending.dependencies.names[name] = "", name
             pending.reads[name] = self.variables.look(value, pending.budget)
 
     def stop_look(self) -> None:
-        """End the inspection in progress early: remaining values are skipped."""
+        """Stop the inspection in progress; values that were not inspected are skipped."""
         self._cut_short = True
         self._budget.stop()
 
@@ -292,17 +294,17 @@ class Session:
         result: object = None,
         execution_count: int | None = None,
     ) -> Run | None:
-        """Inspect everything after a cell ran, and record the run.
+        """Inspect the kernel after a cell has run, and record the run.
 
         Args:
-            namespace: The user's names.
+            namespace: The user's namespace.
             status: ``ok``, ``error`` or ``interrupted``.
-            error: The error that ended it, as one line.
-            result: The value of its last expression, or None.
-            execution_count: Its final number in ``In[...]``, if it has one.
+            error: The error that ended the run, as one line.
+            result: The value of the last expression, or None.
+            execution_count: The final number in ``In[...]``, if there is one.
 
         Returns:
-            The recorded run; None if tracking is off.
+            The recorded run, or None if tracking is off.
         """
         seen = self._seen()
         self._files.stop()
@@ -324,7 +326,7 @@ class Session:
         all_bound = named | rebound
         written = foremost(all_bound, named)
         generators = self._watch.generators(namespace, written | pending.reads.keys())
-        if status != "ok":  # it may have ended before it set all of its names
+        if status != "ok":  # the cell may have ended before it set all of its names
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         dependencies, budget, own = pending.dependencies, pending.budget, self._imports.own
         began = time.thread_time()
@@ -410,7 +412,7 @@ class Session:
         return run
 
     def _asked(self, pending: Pending, namespace: Mapping[str, Any], seen: Seen | None) -> set[str]:
-        """Return the functions that gave the cell entropy that it used, expected or not."""
+        """Return the nondeterministic functions that the cell called or may have called."""
         may = pending.dependencies.nondeterministic_calls
         asked = self._files.asked(may)
         if seen is not None and not (pending.dependencies.files or self._imports.own):
@@ -429,13 +431,13 @@ class Session:
             self.ledger.maintain()  # the ledger may have changed since the cell ended
 
     def log_seed(self, seed: int, how: str) -> None:
-        """Log a seed that we applied, and the run that requested it.
+        """Log a seed that we applied, with the run in progress.
 
-        Each seed is logged once for a run, and only so many.
+        For each run, a seed is logged only once, and at most 100 seeds are logged.
 
         Args:
-            seed: From 0 to 2**32-1.
-            how: As in ``SeedEntry``.
+            seed: The seed, from 0 to 2**32-1.
+            how: See ``SeedEntry``.
         """
         pending, count, cell = self.pending, None, None
         if pending is not None:
@@ -447,30 +449,30 @@ class Session:
         self.ledger.log_seed(entry)
 
     def abandon(self) -> None:
-        """Drop the running cell, if there is one, so that it is not recorded."""
+        """Do not record the running cell, if there is one."""
         self.pending = None
         self._seen()
         self._files.stop()
         self._imports.stop()
 
     def _seen(self) -> Seen | None:
-        """Stop watching the run in progress, and return what was seen."""
+        """Stop observing the run in progress, and return the observations."""
         watching, self._watching = self._watching, False
         return watch.stop() if watch is not None and watching else None
 
     def close(self) -> None:
         """Stop recording, and close the ledger."""
         self.abandon()
-        hearing.look_through()  # also restores functions that are bound under other names
+        hearing.look_through()  # restores functions that are bound under other names too
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:
         return set(filter(self.is_users, names))
 
     def is_users(self, name: str) -> bool:
-        """Return whether a name in the namespace is one of the user's variables."""
+        """Return whether a name in the namespace is a variable of the user."""
         return not (name in self._hidden or name in self.config.ignore or shell_name(name))
 
     def _allowance(self, seconds: float) -> float:
-        """Return the time limit for inspecting a cell that takes ``seconds``."""
+        """Return the time limit for inspecting a cell that runs for ``seconds``."""
         return min(self.config.budget, self.config.budget * _REST + seconds * _SHARE)

@@ -1,4 +1,4 @@
-"""Current flags, environment, versions and hardware for the record of a run."""
+"""Reads flags, environment, versions and hardware for the record of a run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.torch_random import has_torch
 
-# An environment variable in a shell command.
+# Finds environment variables in a shell command.
 _OF_SHELL = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
 
-# Environment variables whose values are not recorded.
+# Finds names of environment variables with private values, whose changes are not recorded.
 _PRIVATE = lazy_pattern(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL")
 
-# Environment variables that cells of this process changed, with their values before that.
+# The environment variables that cells in this process changed, with their original values.
 CHANGED: dict[str, str | None] = {}
 
 
@@ -37,17 +37,17 @@ class Settings:
     def read(
         self, source: str, packages: Collection[str] = (), variables: Collection[str] = ()
     ) -> dict[str, Any]:
-        """Return all settings by name, as JSON values. Nothing is imported or started.
+        """Return all settings by name, as JSON values, without importing a package.
 
-        Environment variables that cells changed are included.
+        Environment variables that earlier cells changed are included.
 
         Args:
-            source: The cell's text. Environment variables that it names are included.
-            packages: Packages that its code uses, whose settings are included.
-            variables: Environment variables that its functions may read.
+            source: The cell's text. Environment variables in it are included.
+            packages: Packages that the cell uses. Their settings are included.
+            variables: Other environment variables to include.
 
         Returns:
-            The same object as last time if nothing changed.
+            The settings. If nothing has changed, this is the same object as in the last call.
         """
         self._environ = environ = dict(os.environ)
         changed = {name: environ.get(name) for name in CHANGED}
@@ -61,15 +61,16 @@ class Settings:
         return self._last
 
     def learned(self, settings: Mapping[str, Any], actions: Iterable[str]) -> Mapping[str, Any]:
-        """Return a run's settings, with those that became known meanwhile.
+        """Add settings to those of a run that were unknown before the run.
 
-        A run that imports torch makes its version and its flags known, and one that changes an
-        environment variable makes its earlier value known.
+        If the run imported torch, torch's version and flags are added. If it changed environment
+        variables, their earlier values are added.
 
         Args:
-            settings: What ``read`` returned when the run began.
-            actions: What the run did. Variables that only a library sets count if they were set
-                before: many libraries set some when they are imported.
+            settings: The result of ``read`` before the run.
+            actions: The actions of the run. If they contain "env", all environment variables are
+                compared, else only variables that existed before and after the run: many libraries
+                create some at their import.
         """
         then, now = self._environ, dict(os.environ)
         if then != now:

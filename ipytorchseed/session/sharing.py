@@ -1,4 +1,7 @@
-"""Variables of a cell that are one object, share memory, or contain another."""
+"""Finds variables that share objects or memory, or refer to another variable.
+
+For example, an optimizer refers to a model, and a scheduler to an optimizer.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,27 @@ from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.value import BELONGS, SHAREABLE, SHARED, Fingerprint
 from ipytorchseed.introspection.anatomy import dictionary_of, module_of_class, name_of_class
 
-# How many views of views are followed.
+# The maximum number of views of views to follow.
 _VIEWS = 8
 
 
 class Places:
-    """Groups variables by the object, or the owner of the memory, that they refer to."""
+    """Groups variables by object, or for arrays by the owner of the memory."""
 
     def __init__(self) -> None:
         self._names: dict[int, list[str]] = {}
         self._values: dict[str, object] = {}
 
     def note(self, name: str, value: object) -> None:
-        """Add a variable's value, which is kept alive as long as this object."""
+        """Add a variable. Its value is kept alive as long as this object."""
         self._names.setdefault(id(_owner(value)), []).append(name)
         self._values[name] = value
 
     def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
-        """Yield the fingerprints of variables that share memory, with all their names."""
+        """Yield updated fingerprints of variables that share objects with others.
+
+        The names of the other variables are added as the part ``SHARED`` or ``BELONGS``.
+        """
         for names in self._names.values():
             alike = [name for name in names if looks[name].kind in SHAREABLE]
             for name in alike if len(alike) > 1 else ():
@@ -38,7 +44,7 @@ class Places:
         yield from self._belonging(looks)
 
     def _belonging(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
-        """Yield optimizers and schedulers, with the names of the values they work on."""
+        """Yield updated fingerprints of optimizers and schedulers; see ``BELONGS``."""
         made = {name: look for name, look in looks.items() if name in self._values}
         for name in (each for each, look in made.items() if look.kind in _OWNERS):
             look = looks[name]
@@ -73,8 +79,8 @@ def _parameters(module: object) -> Iterator[object]:
             queue += [each for _, each in entries(fields.get("_modules"))]
 
 
-# By kind of a value: the kind of what it works on, which objects of that it refers to, and which
-# objects that has.
+# For optimizers and schedulers: the kind of the values on which they work, a function that returns
+# the objects to which they refer, and a function that returns the objects in such a value.
 _OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., Any]]] = {
     "optimizer": ("module", _moved, _parameters),
     "scheduler": ("optimizer", lambda fields: [fields.get("optimizer")], lambda owner: [owner]),
@@ -82,7 +88,7 @@ _OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., A
 
 
 def _owner(value: object) -> object:
-    """Return the array that owns an array's memory; any other value itself."""
+    """Return the array that owns an array's memory; return other values unchanged."""
     made = type(value)
     if (module_of_class(made), name_of_class(made)) != ("numpy", "ndarray"):
         return value

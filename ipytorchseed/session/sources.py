@@ -1,4 +1,4 @@
-"""Reads the states of all sources, and reports those that cannot be read."""
+"""Reads the states of all sources, and reports sources that cannot be read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class States(Struct, frozen=True):
     """The states of all sources.
 
     Attributes:
-        digests: The digest of each source's state.
-        kept: Full states by digest.
+        digests: The digest of each source's state, by the source's name.
+        kept: The full states, by digest.
         notes: A sentence for each source that could not be read.
     """
 
@@ -27,12 +27,14 @@ class States(Struct, frozen=True):
 
 
 def with_origins(before: States, after: States, seeds: Callable[[str], bool]) -> States:
-    """Add the initial states of devices that the run started, derived from later ones.
+    """Add the initial states of devices that started during a run.
+
+    They are computed from the states after the run, because a device had no state before.
 
     Args:
-        before: The states when a run began.
-        after: The states when it ended.
-        seeds: Returns whether the run may have seeded a source.
+        before: The states before the run.
+        after: The states after the run.
+        seeds: Returns whether the run may have seeded a source. Such sources are skipped.
     """
     began = {}
     for name in after.digests.keys() - before.digests.keys():
@@ -45,13 +47,13 @@ def with_origins(before: States, after: States, seeds: Callable[[str], bool]) ->
 
 
 class StateWatch:
-    """Reads every source, and digests only states that changed since the last call."""
+    """Reads the states of all sources, and caches their digests."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, bytes]] = {}  # digests and states
 
     def read(self) -> States:
-        """Read the state of every source. Nothing is drawn, started or imported."""
+        """Return the states of all sources, without drawing or starting a device."""
         digests: dict[str, str] = {}
         kept: dict[str, bytes] = {}
         notes = []
@@ -64,6 +66,6 @@ class StateWatch:
                         known = self._known[source.name] = digest(state), bytes(state)
                     digests[source.name] = known[0]
                     kept[known[0]] = known[1]
-            except Exception as error:  # noqa: BLE001 -- the code of a registered source
+            except Exception as error:  # noqa: BLE001 -- from code of a registered source
                 notes.append(f"{source.name} cannot be read: {in_brief(error)}")
         return States(digests, kept, tuple(notes))

@@ -1,4 +1,4 @@
-"""Locates recorded states in their streams, from the full states in the ledger."""
+"""Finds the seeds and draws of recorded states, from full states in the ledger."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from ipytorchseed.why.evidence import HistoryLookup
 
 T = TypeVar("T")
 
-# How many runs are searched for those that created an input.
+# The number of runs in which to search for the run that created an input.
 _LOOKED_BACK = 200
 
-# The most draws that are searched for one question, in total; about 35 ms.
+# The maximum number of draws to search in total for one explanation, which takes about 35 ms.
 _DRAWS = 12_000_000
 
-# The same for the seed behind one state; about 150 ms.
+# The maximum number to search for the seed of one state, which takes about 150 ms.
 _BACK = 60_000_000
 
-# The same for a cell that may have drawn so many; about 350 ms.
+# The maximum number to search for a cell that may have drawn more, which takes about 350 ms.
 _FAR = 120_000_000
 
-# Draws that are always searched for a state or pair, even if others used up the effort.
+# The number of draws that may be searched for each state or pair, even if the total is used up.
 _NEARBY = 3_000_000
 
 
 class LedgerStates:
-    """Answers questions from the full states in the ledger, each located once.
+    """Answers questions about states, by finding their positions; results are cached.
 
     Args:
-        ledger: Has the states.
+        ledger: The ledger with the full states.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -56,7 +56,7 @@ class LedgerStates:
         return self._latest
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell contains."""
+        """Return the calls and imports in the text of a run's cell."""
         return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:
@@ -64,24 +64,24 @@ class LedgerStates:
         return self._ledger.findings(run.id, against.id) if run.id and against.id else None
 
     def position(self, name: str, digest: str) -> Position | None:
-        """Return the seed and draws behind a state; None if it is not stored or not found."""
+        """Return the seed and draws of a state; None if it is not stored or not found."""
         if digest not in self._found:
             state = self._state(digest)
             self._found[digest] = None if state is None else self._locate(name, state)
         return self._found[digest]
 
     def draws(self, before: str, after: str) -> int | None:
-        """Return how many draws are between two states of one stream; None if unknown."""
+        """Return the number of draws between two states; None if unknown."""
         return self._distance(before, after, self._effort)[0]
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether seeding leaves this state; None if unknown."""
+        """Return whether a state is that of a freshly seeded source; None if unknown."""
         state = self._state(digest)
         return None if state is None else is_fresh(state)
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
         """Return whether at most ``most`` draws may lead from one state to another."""
-        draws, known = self._distance(before, after, Effort(_DRAWS))  # rarely asked, but decisive
+        draws, known = self._distance(before, after, Effort(_DRAWS))  # rarely called
         if draws is not None or not known:
             return True
         states = self._state(before), self._state(after)
@@ -128,37 +128,37 @@ class LedgerStates:
 
 
 class EitherStates:
-    """Answers questions about states that either of two kernels stored.
+    """Answers questions about states that either a receipt or the ledger contains.
 
     Args:
-        each: Answers for each kernel; None if there are none.
+        each: The objects to ask, in this order; None is skipped.
     """
 
     def __init__(self, *each: HistoryLookup | None) -> None:
         self._each = [states for states in each if states is not None]
 
     def latest(self, run: Run) -> Sequence[Run]:  # noqa: ARG002 -- as ``HistoryLookup``
-        """Return nothing: the runs of the other kernel are unknown."""
+        """Return an empty sequence: the runs of the other kernel are unknown."""
         return ()
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell contains."""
+        """Return the calls and imports in the text of a run's cell."""
         return written(run.source)
 
     def findings(self, run: Run, against: Run) -> Findings | None:  # noqa: ARG002 -- as above
-        """Return nothing: no experiment compares runs of two machines."""
+        """Return None: there are no experiments about runs on two machines."""
         return None
 
     def position(self, name: str, digest: str) -> Position | None:
-        """Return the seed and draws behind a state of the source or generator ``name``."""
+        """Return the seed and draws of a state; None if unknown."""
         return self._known(lambda states: states.position(name, digest))
 
     def draws(self, before: str, after: str) -> int | None:
-        """Return how many draws are between two states of one kernel; None if unknown."""
+        """Return the number of draws between two states of one kernel; None if unknown."""
         return self._known(lambda states: states.draws(before, after))
 
     def is_fresh(self, digest: str) -> bool | None:
-        """Return whether seeding leaves this state; None if unknown."""
+        """Return whether a state is that of a freshly seeded source; None if unknown."""
         return self._known(lambda states: states.is_fresh(digest))
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:

@@ -1,7 +1,7 @@
 """Finds the function that makes numpy seed a generator from entropy.
 
-``numpy.random.SeedSequence`` calls ``secrets.randbits`` if it is given no seed. numpy's compiled
-code has no frames, so the text of the calling line has to show what was called.
+Without a seed, ``numpy.random.SeedSequence`` calls ``secrets.randbits``. numpy's compiled code has
+no frames, so the called function is found in the text of the calling line.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.values import imported, is_scalar
 from ipytorchseed.patterns import lazy_pattern
 
-# Calls that seed in a line of code, and their argument if it is a name or number.
+# Finds calls in a line of code that take a seed, and the argument if it is a name or number.
 _CALLS = lazy_pattern(
     r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
     r"(?:\s*(?:seed\s*=\s*)?([\w.]*)(?:(?<=[\w.])\s*)?\))?"
 )
 
-# It seeds itself from entropy before it applies the seed that it is given.
+# A class that uses entropy first, even if it is called with a seed.
 _ALWAYS_ASKS = "RandomState"
 
 _MISSING: Any = object()
@@ -34,14 +34,15 @@ def numpy_is_heard() -> bool:
 
 
 def find_unseeded(maker: FrameType) -> str | None:
-    """Return the function in user code that makes numpy seed a generator itself.
+    """Return the function that user code calls and that makes numpy use entropy.
 
     Args:
         maker: The frame of the code that calls numpy.
 
     Returns:
-        The name to import it by; empty if unknown; None if nothing stays unseeded. For example, a
-        copy of a generator is seeded first, and then gets the state of the original.
+        The import name of the function; empty if unknown. None if the generator is seeded after
+        all: for example, a copied generator uses entropy first, and then gets the state of the
+        original.
     """
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
         return None
@@ -61,7 +62,7 @@ def find_unseeded(maker: FrameType) -> str | None:
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Return whether the library seeds the new generator at once: ``rng.seed(1)``."""
+    """Return whether a calling line in a library also seeds: ``rng.seed(1)``."""
     while caller is not None and not _is_users(caller):
         line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
         found = [call for call in _CALLS.finditer(line) if call[1] == "seed"]
@@ -89,7 +90,7 @@ def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
 
 
 def _called_by_user(frame: FrameType | None) -> str:
-    """Return the name of the library function that user code called; empty if none."""
+    """Return the import name of the library function that user code called, or ""."""
     called = ""
     while frame is not None and not _is_users(frame):
         name = frame.f_code.co_qualname
@@ -107,7 +108,7 @@ def _is_users(frame: FrameType) -> bool:
 
 
 def _import_name(module: str, name: str) -> str:
-    """Return the dotted name of a function in the outermost package that has it."""
+    """Return the dotted name of a function in the outermost package that exports it."""
     first, parts = name.partition(".")[0], module.split(".")
     held = imported(module, first)
     outer = [".".join(parts[:count]) for count in range(1, len(parts))]

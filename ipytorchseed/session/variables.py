@@ -1,4 +1,4 @@
-"""Fingerprints the variables that a run reads, sets, or changes unnamed."""
+"""Fingerprints the variables that a run reads, sets, or changes indirectly."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ipytorchseed.session.sharing import Places
 # Kinds of immutable values.
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
 
-# The share of a cell's time for finding changes of variables that it does not name, and the least
-# and most seconds.
+# The time for finding indirect changes of variables: a share of the cell's duration, and the
+# minimum and maximum in seconds.
 _SHARE, _LEAST, _MOST = 0.1, 0.002, 0.02
 
-# The most variables set by one run that are inspected, those named in its text first.
+# The maximum number of variables set by one run to inspect; variables in its text are preferred.
 MOST_NAMES = 5_000
 
 
 class Seen(Struct, frozen=True):
-    """A variable as the cells so far left it.
+    """The last inspection of a variable.
 
     Attributes:
-        value: Its fingerprint, from all of its content.
-        round: The last round in which it was inspected.
-        seconds: How long that took.
+        value: The exact fingerprint of the variable.
+        round: The number of the last round in which the variable was inspected.
+        seconds: The duration of that inspection.
     """
 
     value: Fingerprint
@@ -45,16 +45,16 @@ class Seen(Struct, frozen=True):
 
 
 class Variables:
-    """Fingerprints values, and remembers how the cells so far left them.
+    """Fingerprints variables, and compares them with their last fingerprints.
 
-    It keeps no object alive.
+    It does not keep objects alive.
 
     Args:
-        kept: Keeps small values that cells read.
+        kept: Stores small values that cells read.
 
     Attributes:
-        too_large: A variable that the last run read or set, and that was only sampled for lack of
-            time; empty if there was none.
+        too_large: A variable that the last run read or set and that was too large to be read whole;
+            empty if there is none.
     """
 
     def __init__(self, kept: KeptInputs) -> None:
@@ -72,12 +72,14 @@ class Variables:
     def read(
         self, pending: Pending, namespace: Mapping[str, Any], is_users: Callable[[str], bool]
     ) -> None:
-        """Fingerprint what a run reads, before it runs, and add the results to the run.
+        """Fingerprint the values that a run may read, and add them to ``pending.reads``.
+
+        Call this before the run.
 
         Args:
             pending: The run.
-            namespace: The user's names.
-            is_users: Returns whether a name is one of the user's variables.
+            namespace: The user's namespace.
+            is_users: Returns whether a name is a variable of the user.
         """
         places, dependencies = Places(), pending.dependencies
         for name, place in sorted(dependencies.names.items()):
@@ -96,7 +98,14 @@ class Variables:
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
     ) -> dict[str, Fingerprint]:
-        """Return what the run set or changed, also through other names of the objects."""
+        """Return the fingerprints of variables that the run set or changed.
+
+        Args:
+            pending: The run, which has ended.
+            namespace: The user's namespace.
+            written: Names that the run may have set.
+            seconds: The duration of the run.
+        """
         self._left.clear()
         named = [name for name in sorted(written) if type(namespace.get(name)) is not ModuleType]
         places = {name: ("", name) for name in named} | pending.dependencies.sets
@@ -112,8 +121,8 @@ class Variables:
             alike = None if value is None else same(before, value)
             unchanged &= alike is True
             if value is not None and (alike is False or value.kind == PENDING):
-                made[name] = value  # a value that a GPU still computes may have changed
-        # Otherwise it changed only the names that it set.
+                made[name] = value  # a value that a GPU is still computing may have changed
+        # If not touched, the run can only have changed the variables that it set.
         touched = not (pending.confined and unchanged)
         if touched:
             self._round += 1
@@ -129,17 +138,17 @@ class Variables:
         return made
 
     def result(self, value: object, budget: Budget) -> Fingerprint:
-        """Return the fingerprint of the result of the run that ``changes`` inspected last."""
+        """Return the fingerprint of a run's result. Call this right after ``changes``."""
         found = self._left.get(id(value))
         self._left.clear()
         return self.look(value, budget) if found is None else found
 
     def _sweep(self, namespace: Mapping[str, Any], budget: Budget) -> dict[str, Fingerprint]:
-        """Return variables that the run changed without naming them: ``opt.step()``.
+        """Return variables that the run changed indirectly, as ``opt.step()`` does.
 
-        The variables inspected longest ago come first. Those that would take longer than the time
-        left are skipped. Other names of objects that were inspected already take no time. A change
-        is attributed to this run only if the variable was inspected after the run before it.
+        The variables that were inspected longest ago are inspected first. Variables that would need
+        more than the time left are skipped. A change is attributed to this run only if the variable
+        was also inspected after the previous run.
         """
         changed = {}
         for name, known in list(self._known.items()):
@@ -155,7 +164,7 @@ class Variables:
             if value is None:
                 continue
             seconds = budget.used - used
-            if not value.exact:  # try again when there is much more time
+            if not value.exact:  # try again only if there is twice as much time
                 self._known[name] = Seen(known.value, known.round, 2 * seconds)
                 continue
             self._known[name] = Seen(value, self._round, seconds)
@@ -166,7 +175,7 @@ class Variables:
     def _at(
         self, place: tuple[str, str], namespace: Mapping[str, Any], budget: Budget
     ) -> Fingerprint | None:
-        """Return the fingerprint of what a run left under a name, once for each object."""
+        """Return the fingerprint of the value at a place after a run, cached by object."""
         try:
             value = look_up(place, namespace)
         except KeyError:
@@ -184,14 +193,14 @@ def _pack(place: tuple[str, str], namespace: Mapping[str, Any]) -> Packed | None
 
 
 def foremost(names: set[str], first: Collection[str]) -> set[str]:
-    """Return as many of the names as a record can have, preferring those in ``first``."""
+    """Return at most ``MOST_NAMES`` of the names, preferring those in ``first``."""
     if len(names) <= MOST_NAMES:
         return names
     return {*sorted(names, key=lambda name: (name not in first, name))[:MOST_NAMES]}
 
 
 def _is_unchanging(value: Fingerprint) -> bool:
-    """Return whether a value is immutable. Functions may keep state between calls."""
+    """Return whether a value is immutable, including functions without state."""
     kept = value.kind == "function" and any(
         part != "code" and part[:2] != "d:" for part in value.parts
     )

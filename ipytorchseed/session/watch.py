@@ -1,4 +1,4 @@
-"""Finds names that were rebound and generators that appeared since the last look."""
+"""Finds names that were rebound since the last cell, and generators."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ipytorchseed.rng.source import digest
 
 
 class Look(Struct, frozen=True):
-    """A generator in the namespace, at one moment.
+    """The state of a generator in the namespace at one moment.
 
     Attributes:
-        type: Its type, as ``FoundGenerator.described``.
-        digest: The digest of its state.
-        state: Its full state.
+        type: The type, as in ``FoundGenerator.described``.
+        digest: The digest of the state.
+        state: The full state.
     """
 
     type: str
@@ -27,17 +27,17 @@ class Look(Struct, frozen=True):
 
 
 class NamespaceWatch:
-    """Remembers the ids of the objects that names are bound to, and keeps none alive."""
+    """Stores the ``id`` of each object in the namespace, without keeping it alive."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
         self._bearing: dict[str, None] = {}
 
     def rebound(self, namespace: Mapping[str, Any]) -> list[str]:
-        """Return the names that were bound to a different object since the last call.
+        """Return the names that were bound to another object since the last call.
 
-        The names under which IPython stores cells and results are skipped. Keys that are not
-        strings may be objects of the user, whose methods are not called.
+        Names that IPython assigns to cells and results are skipped. Keys that are not strings are
+        skipped too, because comparing them may run user code.
         """
         before, items = self._ids, dict(namespace).items()  # other threads may add names
         self._ids = now = {name: id(value) for name, value in items if type(name) is str}
@@ -49,9 +49,9 @@ class NamespaceWatch:
         """Return the generators of a namespace, by name.
 
         Args:
-            namespace: The user's names.
-            suspects: Names that may lead to new generators: those that were rebound, and those that
-                the cell uses.
+            namespace: The user's namespace.
+            suspects: Names whose values may contain new generators: names that were rebound, and
+                names that the cell uses.
         """
         present = {name: namespace[name] for name in suspects if name in namespace}
         for name in present:

@@ -45,7 +45,7 @@ def name_of(dtype: Any) -> str:
 
 
 def write_array(value: Any, walk: Walk) -> Writing:
-    """Write a numpy array, including memory maps and other subclasses."""
+    """Encode a numpy array, including memory maps and other subclasses."""
     numpy = sys.modules["numpy"]
     plain = numpy.asarray(value)  # for a subclass: the same memory as a plain array
     dtype, shape = plain.dtype, plain.shape
@@ -160,7 +160,7 @@ def series_of(plain: Any) -> tuple[float, ...] | None:
 
 
 def write_number(value: Any, walk: Walk) -> Writing:
-    """Write a numpy scalar."""
+    """Encode a numpy scalar."""
     numpy = sys.modules["numpy"]
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)

@@ -143,7 +143,7 @@ def referred(value: Any) -> object:
 
 
 def write_enum(value: Any, walk: Walk) -> Writing:
-    """Write an enum member: its class, name and value."""
+    """Encode an enum member: its class, name and value."""
     made = anatomy(type(value))
     fields = dictionary_of(value)
     items = [(name, fields.get(name)) for name in ("_name_", "_value_")]
@@ -164,7 +164,7 @@ _NOT_ARGUMENTS = frozenset({"__notes__", "__suppress_context__"})
 
 
 def write_generator_state(value: Any, walk: Walk) -> Writing:
-    """Write a random generator by its state, read as in ``rng.generators``.
+    """Encode a random generator by its state, read as in ``rng.generators``.
 
     Inside another value, the state goes to ``walk.random``, not to the digest: a data loader does
     not change because its generator has advanced. There, a generator that is a source, such as

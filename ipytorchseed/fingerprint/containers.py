@@ -136,7 +136,7 @@ def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
 
 
 def sequence_writer(base: Any) -> Writer:
-    """Return a writer of sequences, such as lists and their subclasses."""
+    """Return a writer for sequences, such as lists and their subclasses."""
     word: str = base.__name__
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -235,7 +235,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 
 def set_writer(base: Any) -> Writer:
-    """Return a writer of sets, whose digest does not depend on the order of items."""
+    """Return a writer for sets, whose digest does not depend on the order of items."""
 
     def write(value: Any, walk: Walk) -> Writing:
         length = base.__len__(value)
@@ -288,7 +288,7 @@ def _name_item(key: object) -> str:
 
 
 def write_dict(value: Any, walk: Walk) -> Writing:
-    """Write a dictionary in order, because iteration may depend on it."""
+    """Encode a dictionary in order, because iteration may depend on it."""
     length = dict.__len__(value)
     parts = {"length": str(length)}
     hasher = xxh3_128()

@@ -48,9 +48,10 @@ def fingerprint(
     Args:
         value: Any value.
         memo: The cache of earlier results, which is updated. By default, there is no cache.
-        budget: The time allowed, which several calls can share. Once most of it is used up, only
-            small values are read whole; of others, a fixed sample is read. Once all of it is used
-            up, only short values without parts are read. By default, 0.2 seconds for this call.
+        budget: The time allowed, which several calls can share. Once most of it is used up, small
+            values are still read whole, but larger values only as a fixed sample. Once all of it is
+            used up, only short values without parts are read. By default, 0.2 seconds for this
+            call.
 
     Returns:
         The fingerprint. If there was no time or reading failed, its digest is empty, and its

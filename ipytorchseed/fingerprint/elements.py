@@ -104,7 +104,7 @@ def _head(
     layout: Any,
     requires_grad: bool,  # noqa: FBT001 -- a field of the tensor
 ) -> tuple[bytes, str]:
-    """Write the metadata of a tensor, and return it with the device type."""
+    """Encode the metadata of a tensor, and return it with the device type."""
     sizes = None if shape is None else (*shape,)
     return f"{dtype} {sizes} {device.type} {layout} {requires_grad:d}".encode(), device.type
 
@@ -206,7 +206,7 @@ class Elements(Struct):
 
 
 def is_plain(tensor: Any) -> bool:
-    """Return whether a tensor's memory, read by strides, contains its elements as is."""
+    """Return whether a tensor is strided and its memory contains the elements as is."""
     at = native()
     lazy = at.is_conj(tensor) or at.is_neg(tensor)
     strided = not at.is_nested(tensor) and at.layout(tensor) is at.strided

@@ -73,7 +73,7 @@ _WORD = 8
 
 
 def write_frame(value: Any, walk: Walk) -> Writing:
-    """Write a DataFrame."""
+    """Encode a DataFrame."""
     fields = dictionary_of(value)
     manager = fields["_mgr"]
     columns, index = manager.axes
@@ -105,7 +105,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:
 
 
 def write_series(value: Any, walk: Walk) -> Writing:
-    """Write a Series."""
+    """Encode a Series."""
     fields = dictionary_of(value)
     manager = fields["_mgr"]
     index = manager.axes[0]
@@ -125,7 +125,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
 
 
 def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
-    """Write ``attrs``, and the attributes that a subclass adds."""
+    """Encode ``attrs``, and the attributes that a subclass adds."""
     wanted = [("attrs", fields.get("_attrs") or None)]
     made = anatomy(type(value))
     if not made.name.startswith("pandas."):
@@ -138,7 +138,7 @@ def _rest(value: Any, fields: dict[Any, Any], walk: Walk) -> Bytes:
 def _is_content(kind: type, name: str) -> bool:
     """Return whether an attribute is content.
 
-    pandas internals and accessors, which pandas 2 caches as attributes, are not.
+    Internals of pandas, and accessors that pandas 2 caches as attributes, are not content.
     """
     accessor = name_of_class(type(find_member(kind, name))) in {"Accessor", "CachedAccessor"}
     return not accessor and name not in _NOT_CONTENT

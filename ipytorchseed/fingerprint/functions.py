@@ -55,7 +55,7 @@ _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
 def _read_code(code: types.CodeType) -> bytes:
     """Digest a code object; 16 bytes.
 
-    A constant is written where it is loaded, instead of its index in ``co_consts``. So a docstring
+    A constant is encoded where it is loaded, instead of its index in ``co_consts``. So a docstring
     has no effect: it changes the indices, but is never loaded. Names of local variables are
     included only if the code may look them up: if it calls ``locals()`` or similar, or has such a
     name in a string.
@@ -100,7 +100,7 @@ code_digest = per_object(_read_code)
 
 
 def _constant(value: Any) -> bytes:
-    """Write a constant. Recursion is safe, because the parser limits nesting."""
+    """Encode a constant. Recursion is safe, because the parser limits nesting."""
     kind = type(value)
     if kind is types.CodeType:
         return b"C" + code_digest(value)
@@ -147,7 +147,7 @@ def cells(function: Any) -> list[tuple[str, object]]:
 
 
 def write_function(value: Any, walk: Walk) -> Writing:
-    """Write a function written in Python."""
+    """Encode a function written in Python."""
     attributes = value.__dict__
     name = value.__code__.co_name
     original = dict.get(attributes, _DYNAMO)
@@ -205,7 +205,7 @@ def _by_name(items: Iterable[tuple[Any, Any]]) -> list[tuple[str, Any]]:
 
 
 def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
-    """Write a C function: its module, class, name and bound object."""
+    """Encode a C function: its module, class, name and bound object."""
     name = getattr(value, "__qualname__", None) or value.__name__
     bound = getattr(value, "__self__", None)
     owner: Any = getattr(value, "__objclass__", None)
@@ -219,7 +219,7 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
 
 
 def write_method(value: Any, walk: Walk) -> Writing:
-    """Write a bound method: the function and the object."""
+    """Encode a bound method: the function and the object."""
     inner = value.__func__
     tokens = yield from walk.tokens((inner, value.__self__))
     plain = type(inner) is types.FunctionType
@@ -237,7 +237,7 @@ _write_cached = state_writer("function", fields("__wrapped__"))
 
 
 def write_cached(value: Any, walk: Walk) -> Writing:
-    """Write an ``lru_cache`` function, without the cached results."""
+    """Encode an ``lru_cache`` function, without the cached results."""
     draft = yield from _write_cached(value, walk)
     draft.parts["kept"] = str(type(value).cache_info(value).currsize)
     return draft
@@ -261,7 +261,7 @@ def _read(value: object, name: str) -> object:
 
 
 def write_class(value: type, walk: Walk) -> Writing:
-    """Write a class: by name and version if from a library, else by name and members."""
+    """Encode a class: by name and version if from a library, else by name and members."""
     name = full_name(value)
     version = library_version(module_of_class(value))
     content = b"class" + text(name)

@@ -18,7 +18,7 @@ from ipytorchseed.introspection.anatomy import anatomy
 
 
 def write_polars_series(value: Any, walk: Walk) -> Writing:
-    """Write a Polars Series: its numbers, or the hashes of other values.
+    """Encode a Polars Series: its numbers, or the hashes of other values.
 
     Numbers are read as an array. The hashes of other values are computed by Polars, unless the
     process may have mapped files, which Polars could not read safely. Hashes are the same in each
@@ -33,7 +33,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
     numbers = None if "Object" in dtype else _as_array(kind, value)
     if numbers is not None:
         token += yield numbers
-    elif "Object" in dtype or walk.maps_files or _left_behind:  # objects have their own hashes
+    elif "Object" in dtype or walk.maps_files or _left_behind:  # hashing objects runs user code
         walk.mark_unseen(f"polars.{dtype}")
     else:
         rows = walk.split(length, kind.estimated_size(value))
@@ -70,7 +70,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 def write_polars_frame(value: Any, walk: Walk) -> Writing:
-    """Write a DataFrame of Polars."""
+    """Encode a DataFrame of Polars."""
     if type(value) is not sys.modules["polars"].DataFrame:
         return (yield from write_object(value, walk))
     columns = [(each.name, each) for each in value.get_columns()]
@@ -87,7 +87,7 @@ def write_polars_frame(value: Any, walk: Walk) -> Writing:
 
 
 def write_jax_array(value: Any, walk: Walk) -> Writing:
-    """Write a JAX array by its numbers, or as opaque if it is not on one CPU.
+    """Encode a JAX array by its numbers, or as opaque if it is not on one CPU.
 
     This waits until JAX has computed the array. The array is read through DLPack, which leaves no
     reference behind: a reference would keep JAX from reusing the memory.
@@ -114,7 +114,7 @@ def write_jax_array(value: Any, walk: Walk) -> Writing:
 
 
 def write_jax_key(value: Any, walk: Walk) -> Writing:
-    """Write a JAX random key: the name of its algorithm, and its numbers."""
+    """Encode a JAX random key: the name of its algorithm, and its numbers."""
     held: dict[str, Any] = dict(anatomy(type(value)).attributes(value))
     token = yield held["_base_array"]
     method = text(str(held["_impl"].name))
@@ -160,7 +160,7 @@ _OF_IMAGE = ("_mode", "_size", "info", "palette")
 
 
 def write_image(value: Any, walk: Walk) -> Writing:
-    """Write a Pillow image by its pixels, or only by its attributes.
+    """Encode a Pillow image by its pixels, or only by its attributes.
 
     The pixels are not read if that would load the image's file, apply a changed palette, run code
     of a user's subclass, or read foreign memory, which may be unmapped.

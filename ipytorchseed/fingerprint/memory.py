@@ -61,9 +61,9 @@ def memory_of_machine() -> int:
 def owns_storage(storage: Any) -> bool:
     """Return whether torch certainly owns the memory of a CPU storage.
 
-    torch can only resize memory that it allocated itself. Some of that memory it refuses to resize
-    (if a numpy array uses it, or ``torch.load`` created it), so this may return False for memory
-    that torch owns.
+    torch only resizes memory that it allocated itself, so resizable memory is its own. But torch
+    also refuses to resize its own memory if a numpy array uses it, or if ``torch.load`` created it.
+    In these cases, return False.
     """
     at = native()
     return bool(at.resizable(storage)) and not at.is_shared(storage)

@@ -55,7 +55,7 @@ _MODES = {frozenset({b"1"}): "train", frozenset({b"0"}): "eval"}
 
 
 class _Seen(Struct):
-    """What is collected from a module and its submodules.
+    """The data collected from a module and its submodules.
 
     Attributes:
         told: All content, as named tokens. The keys are names of parts, or letters for parts such
@@ -79,7 +79,7 @@ def entries(dictionary: Any) -> list[tuple[Any, Any]]:
 
 
 def write_nn_module(value: Any, walk: Walk) -> Writing:
-    """Write a module and all its submodules."""
+    """Encode a module and all its submodules."""
     original = dictionary_of(value).get("_modules")
     if type(original) is dict and "_orig_mod" in original:  # returned by torch.compile
         value = original["_orig_mod"]
@@ -107,7 +107,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
 def _write_one(
     module: Any, path: str, seen: _Seen, walk: Walk
 ) -> Generator[object, bytes, list[tuple[str, Any]]]:
-    """Write a module without its submodules, and return their names and objects."""
+    """Encode a module without its submodules, and return their names and objects."""
     made, told = anatomy(type(module)), seen.told
     fields = dictionary_of(module)
     prefix = f"{path}." if path else ""
@@ -187,7 +187,7 @@ def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
 
 
 def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) -> Bytes:
-    """Write a parameter or buffer; collect its gradient and hooks as separate parts."""
+    """Encode a parameter or buffer; collect its gradient and hooks as separate parts."""
     at, told = native(), seen.told
     first = seen.tensors.setdefault(id(tensor), name)
     if first != name:  # tied weights: training changes both

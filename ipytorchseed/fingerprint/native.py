@@ -25,9 +25,10 @@ class _Native(SimpleNamespace):
 def native() -> Any:
     """Return an object whose attributes are functions of a tensor, such as ``shape``.
 
-    torch must have been imported. Some are different: ``holders`` returns the reference count of
-    a storage, given the address of its C++ object. ``is_shared`` and ``resizable`` take a storage.
-    ``plain`` has the ``id`` of the tensor classes of torch, and ``strided`` is a layout.
+    torch must have been imported. A few attributes are not functions of a tensor. ``holders``
+    returns the reference count of a storage, given the address of its C++ object. ``is_shared`` and
+    ``resizable`` are functions of a storage. ``plain`` is the set of the ``id`` of torch's tensor
+    classes, and ``strided`` is a layout.
     """
     torch = sys.modules["torch"]
     base, storage = torch._C.TensorBase, torch._C.StorageBase  # noqa: SLF001 -- as above

@@ -21,7 +21,7 @@ _SEARCHED, _COUNTERS, _OF_ONE = 256, 64, 16
 
 
 def encode_extras(value: object, walk: Walk, base: type, skip: Collection[str] = ()) -> Bytes:
-    """Write the name and attributes of a subclass of a builtin type.
+    """Encode the name and attributes of a subclass of a builtin type.
 
     Args:
         value: The object.
@@ -152,7 +152,7 @@ def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tup
 
 
 def object_writer(*skip: str, kind: str = "object") -> Writer:
-    """Return a writer of objects by their attributes.
+    """Return a writer for objects by their attributes.
 
     An object with memory that only C code can read is marked as opaque, but its attributes are
     written too.
@@ -205,7 +205,7 @@ _DATE = lazy_pattern(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
 
 
 def write_table_cell(value: Any, walk: Walk) -> Writing:
-    """Write a cell of a statsmodels table; skip its text if it is a date or time."""
+    """Encode a cell of a statsmodels table; skip its text if it is a date or time."""
     data = dict(anatomy(type(value)).attributes(value)).get("data")
     dated = type(data) is str and _DATE.fullmatch(data) is not None
     return (_undated if dated else write_object)(value, walk)

@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint.value import DATABASE
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
 
-# Packages whose objects are not read: they refer to much of the process, and are no results.
+# Packages whose objects are not read, because they refer to a large part of the process.
 PACKAGES = frozenset({
     "IPython", "_io", "_queue", "_socket", "_sqlite3", "_ssl", "_thread", "asyncio", "concurrent",
     "ipykernel", "logging", "matplotlib", "mpl_toolkits", "multiprocessing", "selectors", "socket",
@@ -24,7 +24,7 @@ PACKAGES = frozenset({
 
 
 def write_opaque(value: Any, walk: Walk) -> Writing:
-    """Write only the type of an object."""
+    """Encode only the type of an object."""
     yield from ()
     made = anatomy(type(value))
     walk.mark_unseen(made.name)
@@ -41,7 +41,7 @@ _BEGUN: tuple[object, ...] = (
     zip(), map(id, ()), filter(None, ()), iter(int, 1), reversed(""),
 )  # fmt: skip
 
-# Builtin iterators whose C ``__reduce__`` gives their position without advancing them.
+# Builtin iterators whose C ``__reduce__`` returns the position without advancing the iterator.
 ITERATORS = tuple({type(each) for each in _BEGUN})
 
 ITERTOOLS: tuple[type, ...] = tuple(
@@ -80,7 +80,7 @@ _FRAMES = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGene
 
 
 def write_generator(value: Any, walk: Walk) -> Writing:
-    """Write a generator or coroutine: its code, position and local variables.
+    """Encode a generator or coroutine: its code, position and local variables.
 
     The variables are found with ``gc.get_referents``. Reading ``f_locals`` would store a copy in
     the frame, which keeps old values alive.
@@ -145,7 +145,7 @@ def file_position(value: Any) -> object:
 
 
 def write_database(value: Any, walk: Walk) -> Writing:
-    """Write an SQLite connection by the number of rows that it has changed."""
+    """Encode an SQLite connection by the number of rows that it has changed."""
     yield from ()
     sqlite3: Any = sys.modules["sqlite3"]
     walk.mark_unseen("sqlite3.Connection")

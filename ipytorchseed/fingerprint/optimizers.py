@@ -28,7 +28,7 @@ _LAST = 2**31  # the position of parameters that are in no group
 
 
 def write_optimizer(value: Any, walk: Walk) -> Writing:
-    """Write an optimizer, and the parameters that it updates."""
+    """Encode an optimizer, and the parameters that it updates."""
     made = anatomy(type(value))
     fields = dictionary_of(value)
     groups = [dict(entries(group)) for group in _list(fields.get("param_groups"))]

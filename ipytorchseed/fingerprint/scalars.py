@@ -23,7 +23,7 @@ _SHOWN = 2**64  # for larger integers, the size is shown instead of the digits
 
 
 def text(value: str) -> bytes:
-    """Write a string with its length; lone surrogates are encoded too."""
+    """Encode a string with its length; lone surrogates are encoded too."""
     encoded = value.encode("utf-8", "surrogatepass")
     return b"s%d:%b" % (len(encoded), encoded)
 
@@ -103,7 +103,7 @@ def _is_huge(value: Any) -> bool:
 
 
 def number(value: Any) -> tuple[float] | None:
-    """Return an int or float as a series of one; None if it is not one or too large."""
+    """Return an int or float as a one-item tuple; None for others or if too large."""
     if type(value) is float:
         return (value,)
     if type(value) is int:

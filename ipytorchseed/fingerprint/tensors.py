@@ -20,7 +20,7 @@ _NOTED = "_dynamo_"
 
 
 def other_parts(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes, bytes]]:
-    """Write the gradient, hooks and extra attributes of a tensor.
+    """Encode the gradient, hooks and extra attributes of a tensor.
 
     Returns:
         The token of the gradient, and the joined tokens of hooks and attributes. Both may be empty.
@@ -45,7 +45,7 @@ def other_parts(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes
 
 
 def write_tensor(value: Any, walk: Walk) -> Writing:
-    """Write a tensor or a parameter."""
+    """Encode a tensor or a parameter."""
     at = native()
     kind = type(value)
     if not reads_natively(kind):
@@ -65,7 +65,7 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
 
 
 def _write_wrapper(value: Any, walk: Walk) -> Writing:
-    """Write the inner tensors of a tensor whose class handles operations itself."""
+    """Encode the inner tensors of a tensor whose class handles operations itself."""
     made = anatomy(type(value))
     tokens = yield from walk.named(made.attributes(value))
     opaque = not tokens

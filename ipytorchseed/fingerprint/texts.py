@@ -41,7 +41,7 @@ def _long(value: Any, walk: Walk) -> bytes:
 
 
 def scalar_writer(base: Any) -> Writer:
-    """Return a writer of long strings, bytes and integers, and of scalar subclasses."""
+    """Return a writer for long strings, bytes and integers, and of scalar subclasses."""
     word, sized = base.__name__, base is str or base is bytes
 
     def write(value: Any, walk: Walk) -> Writing:
@@ -60,7 +60,7 @@ def scalar_writer(base: Any) -> Writer:
 
 
 def memory_writer(word: str) -> Writer:
-    """Return a writer of objects that support the buffer protocol."""
+    """Return a writer for objects that support the buffer protocol."""
 
     def write(value: Any, walk: Walk) -> Writing:
         with memoryview(value) as memory:

@@ -87,7 +87,7 @@ _NODE = ord("D")  # the first byte of a token that consists of a digest of 16 by
 
 
 def _write_holder(value: object, walk: Walk) -> Writing:  # noqa: ARG001 -- as every writer
-    """Write the object of a registered source, without its state.
+    """Encode the object of a registered source, without its state.
 
     The state is recorded with the source.
     """
@@ -100,7 +100,7 @@ class Walk(Meter):
     """One walk through one value.
 
     Args:
-        memo: See ``Meter``, as for ``budget``, ``began`` and ``mode``.
+        memo: See ``Meter``, also for ``budget``, ``began`` and ``mode``.
         writer: Returns the writer of a type.
 
     Attributes:
@@ -201,7 +201,7 @@ class Walk(Meter):
     def tokens(
         self, items: Iterable[object], *, counted: bool = True
     ) -> Generator[object, bytes, list[bytes]]:
-        """Write values one by one, and return their tokens.
+        """Encode values one by one, and return their tokens.
 
         Args:
             items: The values.
@@ -218,7 +218,7 @@ class Walk(Meter):
         return tokens
 
     def named(self, items: Iterable[tuple[str, object]]) -> Generator[object, bytes, Tokens]:
-        """Write named values in order; return the names with their tokens."""
+        """Encode named values in order; return the names with their tokens."""
         # This repeats the loop of `tokens` for speed.
         tokens = []
         for name, item in items:

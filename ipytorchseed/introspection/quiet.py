@@ -18,8 +18,8 @@ Result = TypeVar("Result")
 def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None]:
     """Hide the warnings of one module while the block runs.
 
-    The list of filters is changed directly. The functions of ``warnings`` would also reset which
-    warnings were already shown, so that those would be shown again.
+    The list of filters is changed directly. The functions of ``warnings`` would also forget which
+    warnings were already shown, and those would be shown again.
 
     Args:
         module: The name of the module or of the compiled text.

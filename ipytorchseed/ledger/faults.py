@@ -69,7 +69,7 @@ def _code(error: BaseException) -> int:
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:
-    """Return an exception that explains an error of SQLite or of the system."""
+    """Convert an error of SQLite or of the system to an exception with a remedy."""
     which = "the ledger in memory" if path is None else f"the ledger {path}"
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     kind = kind_of(error)

@@ -197,7 +197,7 @@ class Watch:
         return _DISABLE
 
     def _calls(self, code: CodeType, offset: int, called: object, first: object) -> object:
-        """Record a call of a nondeterministic function, and the states before any call."""
+        """Record nondeterministic functions that are called, and states before calls."""
         try:
             name = called.__name__ if type(called) is FunctionType else qualified_name(called)
             if self._seen is not None:

@@ -42,8 +42,9 @@ class Dependencies(Struct):
         timing: The ``nondeterministic_calls`` that are clocks, if the cell only prints or stores
             their results.
         timed: Names in the namespace whose values only contain readings of clocks, numbers and
-            strings computed from readings, or addresses of objects. This includes names of such
-            values that the cell only reads, if it only computes more such values from them.
+            strings computed from readings, or addresses of objects. A name that the cell only reads
+            is included if its value is of this kind, and the cell only computes such values from
+            it.
         packages: Packages whose functions, classes or objects the cell may use.
         variables: Environment variables that the cell may read.
         files: Files that the cell runs, in the notebook or as separate programs.

@@ -216,7 +216,7 @@ class _CodeFollower(NameFollower):
             self._follow(effects_of_code(code), home, code)
 
     def _read_all(self, names: Iterable[str], home: Home) -> None:
-        """Follow names, skipping those that do not exist."""
+        """Follow the names that exist in a namespace."""
         for name in names:
             self.tick()
             if name in home.names:

@@ -50,7 +50,7 @@ class TooMuchError(Exception):
 
 
 class Reader(Struct):
-    """A parser of strings inside the code, and the limit on its size.
+    """A parser for strings inside the code, and the number of nodes left.
 
     Attributes:
         parse: Parses the text of a cell, such as the body of ``%%time``; returns None if it is
@@ -165,7 +165,7 @@ class Scope:
     def assigned_inside(self) -> set[str]:
         """Return the assigned names that are visible inside functions defined here.
 
-        Names in the body of a class are not.
+        Names that the body of a class sets are not visible there.
         """
         return self.assigned if self._surroundings is None else self._surroundings
 

@@ -38,8 +38,9 @@ class Call(Struct, frozen=True):
         name: The dotted name that is called; empty if another expression is called.
         tail: The last part of the name: ``fit`` for ``model.fit()`` and ``make().fit()``.
         root: The first part of the name: ``model`` for ``model.fit()``. May be empty.
-        given: The keyword arguments: constants, ``Variable`` or ``UNKNOWN``. It includes items of
-            dictionaries in the cell if those may be passed. None if the arguments are unknown.
+        given: The keyword arguments: constants, ``Variable`` or ``UNKNOWN``. If a dictionary may be
+            passed, the items of all dictionaries in the cell are included. None if the arguments
+            are unknown.
         takes: Variables that are arguments.
         made: Variables and attributes that the statement with the call sets.
         is_unused: Whether the result is not used, because the call is a statement.

@@ -6,8 +6,8 @@ one, and then all are replaced ("twisted"). The position in the stream is the nu
 the number of current words that were returned. There are two ways to find it:
 
 * If the seed is known, step forwards from it, at 400 million draws a second, until the words match.
-* Twisting is invertible, and only the words right after seeding satisfy a certain recurrence. So
-  stepping backwards until they do finds an unknown seed.
+* If the seed is unknown, step backwards until the words satisfy a recurrence that only words right
+  after seeding satisfy. This is possible because twisting is invertible.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _from_hints(
 
 @lru_cache(maxsize=256)
 def _search_backwards(state: Twister, scheme: Scheme, reach: int) -> Position | None:
-    """Step back, twist by twist, until the words are those right after seeding."""
+    """Step back, twist by twist, until the words can be the result of seeding."""
     import numpy as np
 
     words = np.frombuffer(state.words, dtype=np.uint32)

@@ -137,13 +137,13 @@ def draws_between(before: bytes, after: bytes) -> int | None:
     return odometer.count(origin, last)
 
 
-def _begin(engine: BitGenerator, value: int) -> Any:  # what `state` returns
+def _begin(engine: BitGenerator, value: int) -> Any:  # like the property `state`
     from numpy.random import SeedSequence
 
     return type(engine)(SeedSequence(value)).state
 
 
-def _document(generator: RandomState) -> Any:  # what `get_state` returns
+def _document(generator: RandomState) -> Any:  # the result of `get_state`
     from numpy.random import RandomState
 
     return RandomState.get_state(generator, legacy=False)
@@ -171,7 +171,7 @@ def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:
         raise StateError(msg) from error
 
 
-def _to_json(document: Any) -> bytes:  # what numpy's state properties return
+def _to_json(document: Any) -> bytes:  # a state as numpy returns it
     return json.dumps(document, sort_keys=True, default=lambda value: value.tolist()).encode()
 
 

@@ -51,7 +51,7 @@ def locate(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
     return Position(beyond=bool(sequences))
 
 
-def count(origin: BitGenerator, now: Any) -> int | None:  # a state of its kind
+def count(origin: BitGenerator, now: Any) -> int | None:  # now: what `state` returns
     """Count the raw draws between the states of two bit generators of the same type.
 
     Args:

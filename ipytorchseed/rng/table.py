@@ -285,7 +285,7 @@ def load_each(
         points: The entry points.
         add: Adds the object that an entry point refers to.
         what: The kind of the object, for the warning.
-        left: What the object remains without this, such as ``unseeded``, for the warning.
+        left: A word for the consequence if loading fails, such as ``unseeded``, for the warning.
     """
     for point in points:
         try:

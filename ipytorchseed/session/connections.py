@@ -33,10 +33,11 @@ _BETWEEN_PROCESSES = frozenset({
 class Connections:
     """Records the connections of the running cell.
 
-    The following connections are not recorded: those of threads that are older than the run, unless
-    they belong to a pool that runs user code; those that packages open between processes on this
-    machine; and those that packages open while they are imported, because they are only imported
-    once.
+    These connections are not recorded:
+
+    * connections of threads that are older than the run, except in a pool that runs user code;
+    * connections between processes on this machine, if a package opens them;
+    * connections that a package opens at its import, which a second run would not open.
 
     Args:
         imports: Tells whether a package is being imported.

@@ -28,7 +28,7 @@ _LIST_FOR_THEMSELVES = (
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _FOLDER_AT, _OUTPUT_AT = 3, 8
-# The arguments for a program's standard output with which it inherits that of this process.
+# Values of a program's stdout that mean that it inherits the stdout of this process.
 _OURS = (-1, 1)
 
 # The number of bytes that numpy requests to seed a generator from entropy.
@@ -54,7 +54,7 @@ class Listener(Protocol):
         """
 
     def opens_database(self, path: str) -> None:
-        """Record that an SQLite database is about to be opened. Native code reads it."""
+        """Record that an SQLite database is about to be opened."""
 
     def changes(self, path: str) -> None:
         """Record that a file or folder is about to be changed, renamed or removed."""

@@ -215,7 +215,7 @@ class FileWatch:
         return path in self._made or f"{path}/".startswith(self._folders)
 
     def _is_no_input(self, path: str) -> bool:
-        """Return whether a file is not an input; see ``FileWatch``."""
+        """Return whether a file that is opened is not an input; see ``FileWatch``."""
         if self._is_made(path):
             return True
         if self._since is not None and mark_of(path)[2:] >= (self._since,):

@@ -77,8 +77,8 @@ def open_instead(files: Mapping[str, str]) -> None:
     Files that the cell has written itself are not redirected.
 
     Args:
-        files: The paths of the files to open instead, by the path of the redirected file. They
-            replace those of an earlier call.
+        files: The paths of the files to open instead, by the path of the redirected file. Earlier
+            redirections end.
     """
     _instead.clear()
     _instead.update(files)

@@ -197,7 +197,7 @@ class OutputWatch(Struct):
         self.in_part = True
 
     def printed(self, text: str) -> None:
-        """Record printed text: a beginning, and a digest of the rest."""
+        """Record printed text: its beginning, and a digest of the rest."""
         self._size += len(text)
         begin = self._keep(text) if self._rest is None else 0
         if self._rest is not None:

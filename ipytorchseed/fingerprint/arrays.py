@@ -188,7 +188,7 @@ def write_number(value: Any, walk: Walk) -> Writing:
 
 
 def number_leaves() -> dict[int, Callable[[Any], bytes]]:
-    """Return functions that write numpy's scalars, by the ``id`` of the scalar's type."""
+    """Return functions that encode numpy scalars, by the ``id`` of the type."""
     numpy = sys.modules["numpy"]
     read = numpy.generic.tobytes
 

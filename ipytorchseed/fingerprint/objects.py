@@ -85,7 +85,7 @@ def state_writer(
     show: bool = False,
     opaque: bool = False,
 ) -> Writer:
-    """Return a writer that writes the result of a function instead of the object.
+    """Return a writer that encodes the result of a function instead of the object.
 
     Args:
         word: The kind of the objects.
@@ -152,7 +152,7 @@ def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tup
 
 
 def object_writer(*skip: str, kind: str = "object") -> Writer:
-    """Return a writer for objects by their attributes.
+    """Return a writer that encodes objects by their attributes.
 
     An object with memory that only C code can read is marked as opaque, but its attributes are
     written too.

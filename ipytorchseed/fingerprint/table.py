@@ -64,9 +64,9 @@ def _of_lightning(*names: str) -> list[str]:
     ]
 
 
-# A writer, and the classes whose objects it writes, including subclasses. If several rows fit, the
+# A writer, and the classes whose objects it encodes, including subclasses. If several rows fit, the
 # class that comes first in the MRO decides. ``module:name`` is a class that is looked up once its
-# module is imported. Objects of all other classes are written by their attributes.
+# module is imported. Objects of all other classes are encoded by their attributes.
 KINDS: tuple[tuple[Any, ...], ...] = (
     # Containers and texts
     (containers.sequence_writer(list), list),

@@ -162,7 +162,7 @@ ALIASES: dict[str, str] = {
     "timeit.default_timer": "time.perf_counter",
 }
 
-# Last parts of these names and of those above, to skip other names quickly.
+# The last parts of all names above, used to skip other calls quickly.
 TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in (*NONDETERMINISTIC, *ALIASES))
 
 # The builtin that returns the address of an object.

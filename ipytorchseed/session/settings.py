@@ -18,8 +18,8 @@ from ipytorchseed.rng.torch_random import has_torch
 # Finds environment variables in a shell command.
 _OF_SHELL = lazy_pattern(r"\$\{?([A-Za-z_]\w*)")
 
-# Finds names of environment variables with private values, whose changes are not recorded.
-_PRIVATE = lazy_pattern(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL")
+# Finds names of environment variables whose changes are not recorded: private ones and pytest's.
+_PRIVATE = lazy_pattern(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|^PYTEST_")
 
 # The environment variables that cells in this process changed, with their original values.
 CHANGED: dict[str, str | None] = {}

@@ -152,8 +152,8 @@ def test_the_library_that_holds_a_generator_is_known(value, library):
 @pytest.mark.parametrize(
     "value",
     [
-        [[[[rng()]]]],
-        SimpleNamespace(a=SimpleNamespace(b=[Plain()])),
+        [[[[[rng()]]]]],
+        SimpleNamespace(a=SimpleNamespace(b=SimpleNamespace(c=[Plain()]))),
         [rng()] * 33,
         {i: rng() for i in range(33)},
         {(1, 2): rng()},
@@ -164,8 +164,8 @@ def test_the_library_that_holds_a_generator_is_known(value, library):
         np.random,
     ],
     ids=[
-        "four deep",
-        "four attributes",
+        "five deep",
+        "five attributes",
         "list",
         "dict",
         "key",
@@ -177,7 +177,7 @@ def test_the_library_that_holds_a_generator_is_known(value, library):
     ],
 )
 def test_no_search_goes_deeper_or_through_data(value):
-    """Not four levels deep, in large containers, sets, arguments or classes."""
+    """Not five levels deep, in large containers, sets, arguments or classes."""
     assert names({"it": value}) == []
 
 

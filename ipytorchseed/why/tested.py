@@ -20,9 +20,13 @@ from ipytorchseed.why.experiments import (
 )
 from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Remedy, Root
 from ipytorchseed.why.remedy import with_fixes
+from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
+
+# What a finding says of an experiment.
+_SAME_STATE = "from the same state"
 
 # The key of the finding that says whether an unexplained cell repeats.
 THE_CELL = ("cell", "")
@@ -68,6 +72,9 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     remedy = _without_clocks(said.remedy, causes)
     causes = with_fixes(causes, remedy)
     repeats = Finding() if said.suspects else known.get(THE_CELL, Finding())
+    if hidden := unseen(against.reads, said.run.reads):
+        kept = f"without restoring {listed([f'`{name}`' for name in hidden])}"
+        repeats = replace(repeats, how=repeats.how.replace(_SAME_STATE, kept))
     return replace(
         said,
         message=_with_repeat(said.message, repeats),

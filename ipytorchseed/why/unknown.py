@@ -145,7 +145,12 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     said = [f"the cell {say_programs(programs)}"] if programs else []
     takers = {name: _taker(calls, name) for name in hidden}
     said += [f"`{call}()` was given `{name}`" for name, call in takers.items() if call]
-    said += [say_hidden(hidden)] if hidden else []
+    methods = {call.root: call.name for call in calls if call.root in hidden and call.name}
+    advice = [
+        f"if `{call}()` changes it, create `{it}` in this cell" for it, call in methods.items()
+    ]
+    noted = f" ({'; '.join(advice)})" if advice else ""
+    said += [say_hidden(hidden) + noted] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
     if cached:
         said.append(f"cached results of {first_of(cached, _NAMED, ' and ')} cannot be inspected")

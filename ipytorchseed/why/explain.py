@@ -17,8 +17,9 @@ from ipytorchseed.why.explanation import (
     Unknown,
 )
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT, ONLY_ALONE, OTHERS
+from ipytorchseed.why.finders.calls import find_calls
 from ipytorchseed.why.present import Present
-from ipytorchseed.why.ranking import ranked
+from ipytorchseed.why.ranking import is_carried_on, ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.roots import with_roots
 from ipytorchseed.why.unknown import (
@@ -111,6 +112,8 @@ def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
     for finders in ((*FINDERS, *OTHERS), LAST_RESORT):
         for finder in finders:
             others = bool(causes)
+            if finder is find_calls:  # what a cell adds to an object is often its result
+                others = not all(is_carried_on(evidence, each) for each in causes.values())
             for each in () if others and finder in ONLY_ALONE else finder(evidence):
                 key = each.kind, each.name
                 if isinstance(each, Cause):

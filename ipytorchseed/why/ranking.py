@@ -53,10 +53,10 @@ def _tier(evidence: Evidence, cause: Cause) -> int:
         return _INCIDENTAL
     if (own and cause.kind == "file") or _is_inside(evidence, cause):
         return _OWN  # such as a log
-    return _input_tier(evidence, cause, own) if cause.kind == "input" else _TIERS[cause.kind]
+    return _input_tier(evidence, cause, own=own) if cause.kind == "input" else _TIERS[cause.kind]
 
 
-def _input_tier(evidence: Evidence, cause: Cause, own: bool) -> int:  # noqa: FBT001
+def _input_tier(evidence: Evidence, cause: Cause, *, own: bool) -> int:
     value = evidence.run.reads.get(cause.name)
     if own and value is not None and value.kind == "module":
         return _TRAINED
@@ -64,6 +64,12 @@ def _input_tier(evidence: Evidence, cause: Cause, own: bool) -> int:  # noqa: FB
         return _OWN
     is_named = cause.name.partition(".")[0] in evidence.states.written(evidence.run).names
     return _NAMED if is_named else _REACHED
+
+
+def is_carried_on(evidence: Evidence, cause: Cause) -> bool:
+    """Return whether a cause is an object, and no model, that only the cell itself changed."""
+    is_own = cause.kind == "input" and evidence.is_own(cause.blame)
+    return is_own and _input_tier(evidence, cause, own=True) == _OWN
 
 
 def _is_inside(evidence: Evidence, cause: Cause) -> bool:

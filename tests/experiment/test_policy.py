@@ -61,15 +61,18 @@ def test_a_cell_of_an_earlier_kernel_does_not_run():
 
 
 def test_the_makers_count_once_and_the_cell_once_per_experiment():
-    """By the slower of its two runs."""
+    """By its second run, as the first may have compiled code; by the slower one after an edit."""
     slow = replace(MAKER, seconds=SECONDS)
     assert not objection(slow)
     assert objection(replace(slow, seconds=SECONDS + 1)) == (
         "it would take about 3 s · %why --prove"
     )
     assert not objection(replace(slow, seconds=SECONDS + 1, outside=Outside(importing=SECONDS)))
-    runs = replace(EARLIER, seconds=SECONDS / 4), LATER
-    quick = replace(MAKER, seconds=0.0)
+    quick, fourth = replace(MAKER, seconds=0.0), SECONDS / 4
+    runs = replace(EARLIER, seconds=9 * SECONDS), replace(LATER, seconds=fourth)
+    assert not objection(quick, runs, experiments=4)
+    assert objection(quick, runs, experiments=6) == "it would take about 3 s · %why --prove"
+    runs = replace(EARLIER, seconds=fourth, code="edited"), LATER
     assert not objection(quick, runs, experiments=4)
     assert objection(quick, runs, experiments=6) == "it would take about 3 s · %why --prove"
 
@@ -79,7 +82,7 @@ def test_the_makers_count_once_and_the_cell_once_per_experiment():
     [(0.01, 0.0, 97), (0.3, 0.0, 2), (0.3, 0.6, 1), (0.9, 0.0, 1), (1.1, 0.0, 0), (0.01, 2.1, 0)],
 )
 def test_so_many_suspects_are_tested_as_there_is_time_for(longest, maker, count):
-    """The slower of the two runs counts for each experiment, plus what runs before it."""
+    """The second run counts for each experiment, plus what runs before it."""
     runs = EARLIER, replace(LATER, seconds=longest)
     plan = Plan(runs[1], (Step(replace(MAKER, seconds=maker)), Step(runs[1])))
     assert count_fitting(runs, plan) == count

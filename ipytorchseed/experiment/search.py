@@ -15,6 +15,7 @@ from ipytorchseed.experiment.trials import UNREPEATED, Trial, compare, merged
 from ipytorchseed.ledger.records import Finding, Part, Run
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.experiments import (
+    EARLIER,
     NO_EFFECT,
     PROVED,
     UNPROVED,
@@ -92,6 +93,8 @@ class Search:
                 [*self._trials], self._result_with, lambda: self._experiments.lost, self._extra
             )
         found = {label: self._doubted(label, finding) for label, finding in found.items()}
+        if volatile:  # the experiments show nothing about what differs in each run
+            found = {label: self._limited(finding) for label, finding in found.items()}
         self._most = max(self._most, _RUNS)
         with suppress(Exception, KeyboardInterrupt):  # findings so far are kept
             for label in found:
@@ -141,6 +144,12 @@ class Search:
         also = touched & {*map(_key, self._said.changed)} - own
         what = listed(sorted(name or what for what, name in also)) if also else ""
         return Finding(how=f"{UNPROVED}: restoring it changes {what}") if also else finding
+
+    def _limited(self, finding: Finding) -> Finding:
+        """Return the finding; it names the values that were compared, not the whole result."""
+        names = {f"`{each.name}`" if each.name else each.what for each in self._compared}
+        limited = f"{EARLIER}'s {listed(sorted(names))}"
+        return replace(finding, how=finding.how.replace(f"{EARLIER}'s result", limited))
 
     def _narrowed(self, label: str, found: Mapping[str, Finding]) -> Finding:
         """Return the finding for a suspect. If proved, add the parts that suffice."""
@@ -226,10 +235,11 @@ def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]],
         first: The outcome of a rerun with nothing restored.
     """
     volatile = {*map(_key, find_changes(said.run, first))}
+    changed, suspects = {*map(_key, said.changed)}, _inputs(said)
+    # Without a stable result, a restored counter would only prove itself.
+    if volatile and (not volatile <= changed or not changed - volatile - suspects):
+        volatile = set()
     stable = [each for each in said.changed if _key(each) not in volatile]
-    if not stable or not volatile <= {*map(_key, said.changed)}:
-        volatile, stable = set(), [*said.changed]
-    suspects = _inputs(said)
     return volatile, [each for each in stable if _key(each) not in suspects] or stable
 
 

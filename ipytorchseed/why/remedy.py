@@ -11,7 +11,7 @@ from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import Evidence, run_word
-from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, UNPROVED
+from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, PROVED, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.finders.calls import title_of
 from ipytorchseed.why.finders.settings import is_secret
@@ -120,7 +120,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
     minor = find_minor(causes, run)
-    if any(each.kind == "entropy" for each in causes):  # accounts for what was not proved
+    if any(each.kind == "entropy" or each.finding.level == PROVED for each in causes):
         minor += [each for each in causes if each.finding.how.startswith(UNPROVED)]
     carried = [
         f"`{cause.name}`"

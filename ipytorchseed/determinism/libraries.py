@@ -52,6 +52,7 @@ class Setting(Struct, frozen=True):
         fits: Returns whether a JSON value can be set. A value that represents an object cannot.
         digests: The setting's name in messages, if its values are digests of a library's objects.
         clear: The call that removes these objects.
+        absent: What a message says of a value that is not recorded.
         source: The address of the documentation.
         through: Other packages that use this package.
         why: What the setting does to numbers, in a sentence. Settings with such a sentence are in
@@ -69,6 +70,7 @@ class Setting(Struct, frozen=True):
     fits: Callable[[Any], bool] = lambda _: True
     digests: str = ""
     clear: str = ""
+    absent: str = "unset"
     source: str = ""
     why: str = ""
 
@@ -312,7 +314,7 @@ SETTINGS: tuple[Setting, ...] = (
             why="This is how Polars splits work, which affects the order of rows and sums."),
     Setting("matplotlib.rcParams", "matplotlib", FIGURES, pictures.read_rc, through=_DRAWS,
             write=pictures.write_rc, keep=pictures.keep_rc,
-            source="https://matplotlib.org/stable/users/explain/customizing.html"),
+            absent="default", source="https://matplotlib.org/stable/users/explain/customizing.html"),
     Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, pictures.read_figures,
             through=_DRAWS | {"matplotlib"},
             write=lambda pyplot, _: pyplot._pylab_helpers.Gcf.figs.clear(),  # noqa: SLF001 -- restored later

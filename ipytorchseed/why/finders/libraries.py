@@ -70,7 +70,7 @@ def _shows_other_text(evidence: Evidence) -> bool:
 
 def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: Any) -> Cause:  # noqa: ANN401
     blame = tuple(Blame(run, "set it") for run in find_setter(evidence, setting.name))
-    step = f"`{setting.name}`: {_step(before, after)}"
+    step = f"`{setting.name}`: {_step(before, after, setting.absent)}"
     if setting.digests and isinstance(before, dict) and isinstance(after, dict):
         moved = [f"`{n}`" for n in sorted(before | after) if before.get(n) != after.get(n)]
         step = f"{setting.digests}: {first_of(moved, _TOLD)}"
@@ -80,11 +80,11 @@ def _cause(evidence: Evidence, setting: libraries.Setting, before: Any, after: A
     return Cause("flag", setting.name, message, fix=fix, blame=blame, keep=keep)
 
 
-def _step(before: Any, after: Any) -> str:  # noqa: ANN401 -- JSON values
+def _step(before: Any, after: Any, absent: str) -> str:  # noqa: ANN401 -- JSON values
     """Describe the change of a setting. Of several values, list the changed ones."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
-    pairs = {n: (before.get(n, "unset"), after.get(n, "unset")) for n in sorted(before | after)}
+    pairs = {n: (before.get(n, absent), after.get(n, absent)) for n in sorted(before | after)}
     said = [_say(name, was, now) for name, (was, now) in pairs.items() if was != now]
     return first_of(said, _TOLD)
 

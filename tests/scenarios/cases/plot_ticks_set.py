@@ -5,7 +5,7 @@ ask: plot
 probe: pixels
 changed: yes
 expect: flag matplotlib.rcParams 3
-says: xtick.direction unset → in
+says: xtick.direction default → in
 needs: matplotlib
 """
 # %% setup

@@ -129,7 +129,7 @@ class Program:
                     self.bound |= bound_by(node)
 
     def of(self, cell: Cell) -> Code:
-        """Return the code of a cell that is run."""
+        """Return the code of one of the cells that the program runs."""
         return next(each for each in self.codes if each.cell.index == cell.index)
 
     def path(self, node: ast.expr) -> str:

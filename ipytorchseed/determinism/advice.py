@@ -37,7 +37,7 @@ ADVICE: dict[str, str] = {
     ),
     r"^(cudnn_)?ctc_loss": _ON_CPU,
     r"^embedding_bag": 'mode="sum" or "mean", or Embedding followed by amax(1)',
-    r"^put_": "for a contiguous x: x.view(-1)[index] = values, which repeats",
+    r"^put_": "x.view(-1)[index] = values, if x is contiguous",
     r"^histc": _ON_CPU,
     r"^bincount": "zeros(n).index_add(0, x, weights); index_add repeats",
     r"^median": "x.sort(stable=True) and take the middle one",

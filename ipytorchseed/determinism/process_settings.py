@@ -77,9 +77,9 @@ def keep_logs(logging: Any) -> Undo:
 
 
 def write_logs(logging: Any, values: Mapping[str, Any]) -> None:
-    """Set the levels, and remove handlers that are not in the record.
+    """Set the levels, and remove handlers that are not among the values.
 
-    A handler that is missing cannot be created from its name.
+    Handlers that were removed since are not restored, as a name is not enough to create one.
     """
     logging.disable(values["disable"])
     for name, logger in loggers(logging).items():

@@ -129,7 +129,7 @@ class Check:
             )
         if self._cell.dependencies.timed:
             names = ", ".join(sorted(self._cell.dependencies.timed))
-            notes.append(f"not compared, because they contain times or memory addresses: {names}")
+            notes.append(f"not compared: {names} (times or memory addresses)")
         return [*notes, *self._effects]
 
     def _unseen(self, outcome: Outcome) -> list[str]:

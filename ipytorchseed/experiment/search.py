@@ -146,7 +146,7 @@ class Search:
         return Finding(how=f"{UNPROVED}: restoring it changes {what}") if also else finding
 
     def _limited(self, finding: Finding) -> Finding:
-        """Return the finding; it names the values that were compared, not the whole result."""
+        """Return the finding with the compared values in place of the whole result."""
         names = {f"`{each.name}`" if each.name else each.what for each in self._compared}
         limited = f"{EARLIER}'s {listed(sorted(names))}"
         return replace(finding, how=finding.how.replace(f"{EARLIER}'s result", limited))

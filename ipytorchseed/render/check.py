@@ -76,7 +76,7 @@ class CheckView(View):
         if checked.first_only:
             return "The cell's first run differs from the others, which agree."
         if checked.entry is not None or checked.suspects:
-            return "The cell does not repeat. Each torch operation repeats for the same input."
+            return "The cell does not repeat, although each torch operation does."
         return "The cell does not repeat."
 
     @staticmethod

@@ -448,7 +448,7 @@ class WhyView(View):
 
 
 def say_timed(run: Run) -> str:
-    """Return the end of a sentence that names a run's values that are times."""
+    """Return a sentence ending that lists which values of a run are times, or ""."""
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 

@@ -153,10 +153,11 @@ class Session:
         """Return the key of a cell that is about to run.
 
         Args:
-            ident: The front end's id of the cell. None if there is no id, or a new id for each run.
+            ident: The front end's id of the cell. None if it sends no id, or another id at each
+                run.
             source: The cell's text.
-            saved: Returns the ids in the notebook's file, if the given id may be one of them. It is
-                called if the cell has not run in this kernel.
+            saved: Returns the ids in the notebook's file, given this id; nothing if the id is
+                certainly not in the file. It is called if the cell has not run in this kernel.
         """
         if ident is None:
             return source.strip()

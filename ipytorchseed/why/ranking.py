@@ -67,7 +67,7 @@ def _input_tier(evidence: Evidence, cause: Cause, *, own: bool) -> int:
 
 
 def is_carried_on(evidence: Evidence, cause: Cause) -> bool:
-    """Return whether a cause is an object, and no model, that only the cell itself changed."""
+    """Return whether a cause is an object, not a model, that only the cell changed."""
     is_own = cause.kind == "input" and evidence.is_own(cause.blame)
     return is_own and _input_tier(evidence, cause, own=True) == _OWN
 

@@ -165,7 +165,7 @@ def _is_own(cause: Cause, run: Run) -> bool:
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:
-    """Return the causes; the fix for inputs is the command of the remedy."""
+    """Return the causes; those that a replay restores get its command as their fix."""
     fix = next(iter(remedy.commands), "")
     return [
         replace(cause, fix=fix) if cause.kind == "input" and not cause.prevents else cause

@@ -61,7 +61,7 @@ def test_a_cell_of_an_earlier_kernel_does_not_run():
 
 
 def test_the_makers_count_once_and_the_cell_once_per_experiment():
-    """By its second run, as the first may have compiled code; by the slower one after an edit."""
+    """By its second run, as the first may compile code; after an edit by the slower."""
     slow = replace(MAKER, seconds=SECONDS)
     assert not objection(slow)
     assert objection(replace(slow, seconds=SECONDS + 1)) == (

@@ -310,7 +310,7 @@ def test_a_cell_that_makes_nothing_but_times_says_so(kernel):
     """Times are not compared, though the cell made a variable."""
     (shown,) = kernel.run("%%deterministic --check\nimport time\nbegun = time.time()").displays
     assert shown["text/plain"] == (
-        "There is nothing to compare.\n\nNote: Not compared, because they contain times or memory addresses: begun."
+        "There is nothing to compare.\n\nNote: Not compared: begun (times or memory addresses)."
     )
 
 

@@ -101,8 +101,8 @@ STATUSES = {
         ],
     ),
     "generators": SeedStatus(
-        "Last seed: 4189886701. Before every cell, every source gets a seed derived from"
-        " 42 and the cell.",
+        "Last seed: 4189886701. Each cell now starts from its own seed, derived from 42 and the"
+        " cell's text.",
         [
             Row("python", "", "d19eacf3d19eacf3", Position(7, None, beyond=True)),
             Row("g", "torch.Generator", "589fb78e589fb78e", Position(0, 3)),

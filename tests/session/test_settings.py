@@ -78,7 +78,7 @@ def test_an_environment_of_another_kind_is_read_by_name(monkeypatch):
 
 
 def test_a_variable_that_a_cell_changes_is_recorded_from_then_on(notebook, monkeypatch):
-    """Its first record has the earlier value. The first value that a library sets is ignored."""
+    """Its first record has the earlier value. A library's first value is ignored."""
     monkeypatch.setattr(session_settings, "CHANGED", {})
     for name, value in (("DEPTH", "1"), ("API_TOKEN", "1")):
         monkeypatch.setenv(name, value)

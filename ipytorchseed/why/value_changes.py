@@ -227,9 +227,11 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
         said.insert(0, _count(parts, "length", "item", verbs) or f"length {was} → {now}")
     attributes = {part[2:]: pair for part, pair in parts.items() if part[:2] == "a:"}
     counts = [name for name, pair in attributes.items() if _step(pair)]
+    numbers = [name for name in counts if _step(attributes[name])[-2:-1].isdigit()]
     public = [name for name in attributes if name[:1] != "_" and "._" not in name]
-    names = _innermost(public or counts)
-    names.sort(key=lambda name: name not in counts)
+    hidden = [] if {*public} & {*numbers} else numbers  # private, such as ``_step_index``
+    names = _innermost([*dict.fromkeys([*public, *hidden])] or counts)
+    names.sort(key=lambda name: (name not in numbers, name not in counts))
     if names:
         shown = [f"{_attribute(name)}{_step(attributes[name])}" for name in names]
         said.append(f"changed {first_of(shown, _MAX_NAMED)}")

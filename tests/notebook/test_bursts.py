@@ -10,7 +10,7 @@ import sys
 from tests.kernel import ROOT
 
 # Number of bursts for each command; ``python -m tests.notebook.bursts 300`` runs more.
-COUNT = 2
+COUNT = 1
 
 
 def test_bursts_of_interrupts_leave_everything_as_before(tmp_path):

@@ -292,10 +292,7 @@ def test_a_check_finds_the_line_in_a_terminal_too(shell, capsys):
     body = "x = torch.ones(2)\ny = x * (time.perf_counter_ns() % 10_007)"
     shell.run_cell(f"%%deterministic --check\nimport time\n{body}")
     shown = capsys.readouterr().out
-    assert (
-        "The cell does not repeat, although each torch operation does."
-        in shown
-    )
+    assert "The cell does not repeat, although each torch operation does." in shown
     assert "aten::mul on line 4 is the first operation with different inputs" in shown
 
 

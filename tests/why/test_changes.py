@@ -163,10 +163,15 @@ def test_what_came_and_went_is_named(before, after, expected):
             {"state": SimpleNamespace(epoch=2)},
             "changed .state.epoch (1 → 2)",
         ),
+        (
+            {"_index": None, "asked": False},
+            {"_index": 6, "asked": True},
+            "changed ._index (None → 6), .asked (False → True)",
+        ),
     ],
 )
 def test_counts_are_named_first_with_their_values(before, after, expected):
-    """A private count is named if no public attribute changed."""
+    """A private count is named if no public one changed."""
     values = (fingerprint(SimpleNamespace(**each)) for each in (before, after))
     assert say_parts(*values) == expected
 

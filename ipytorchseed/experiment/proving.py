@@ -33,7 +33,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.rng.torch_random import has_torch
-from ipytorchseed.session.hearing import open_instead
+from ipytorchseed.session.hearing import open_instead, redirected
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import FOLDER, run_name
 from ipytorchseed.why.explanation import Cause
@@ -200,6 +200,7 @@ class Experiments(Mixture):
 
     def _make(self, plan: Plan, play: Callable[[Run, Callable[[], None]], None]) -> None:
         """Run the cells that recreate the values that a run found."""
+        redirected.clear()
         self._begin()
         for step in plan.steps[:-1]:
             play(step.run, partial(self._begin_as, step))
@@ -219,6 +220,11 @@ class Experiments(Mixture):
             self._namespace.pop(name, None)
         record = mixed_run(self._run, self._against, trial)
         return record, partial(self._begin_as, Step(record))
+
+    @staticmethod
+    def unreached(trial: Trial) -> frozenset[str]:
+        """Return the files of a trial that no experiment restored."""
+        return trial.files - redirected
 
     @property
     def lost(self) -> str:

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
@@ -19,6 +20,7 @@ from ipytorchseed.why.experiments import (
     NO_EFFECT,
     PROVED,
     UNPROVED,
+    UNTESTED,
     Result,
     count_most,
     judge,
@@ -132,11 +134,15 @@ class Search:
         return self._runs[trial]
 
     def _doubted(self, label: str, finding: Finding) -> Finding:
-        """Return the finding; "not proved" if a suspect without effect changes something.
+        """Return the finding, or another one if the experiments do not support it.
 
-        Restoring such a suspect gave the same compared result, but another recorded change differs.
+        A file that native code opens was not restored, so it was not tested. If restoring a suspect
+        without effect changed another recorded value, it is not proved.
         """
         trial = self._trials[label]
+        if unreached := self._experiments.unreached(trial):
+            names = listed(sorted(f"`{PurePath(each).name}`" for each in unreached))
+            return Finding(how=f"{UNTESTED}: the cell does not open {names} with Python's `open`")
         if finding.level != NO_EFFECT or trial not in self._runs:
             return finding
         own = {("variable", name) for name in trial.values}

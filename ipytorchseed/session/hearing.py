@@ -41,6 +41,9 @@ _listener: Listener | None = None
 # The paths of files to open instead of other files, by the path of the other file.
 _instead: dict[str, str] = {}
 
+# The files whose opening was redirected, by path. Native code opens files directly.
+redirected: set[str] = set()
+
 
 def start(listener: Listener) -> None:
     """Report calls to this listener from now on, and to no other listener."""
@@ -90,7 +93,10 @@ def _other(listener: Listener, path: object) -> object:
         name = absolute(path)
     except TypeError:
         return path
-    return path if listener.has_written(name) else _instead.get(name, path)
+    if name not in _instead or listener.has_written(name):
+        return path
+    redirected.add(name)
+    return _instead[name]
 
 
 def _heard(original: Function, tell: Function) -> Function:

@@ -44,6 +44,10 @@ class Made:
         self.then, self.now, self.cell = then, now, cell
         self.trials = [Trial(frozenset({0}), values=frozenset("x"))]
 
+    def unreached(self, trial):
+        """Return the files that were not restored, as ``Experiments`` does: none."""
+        return trial.files
+
     def parts(self, _, path=()):
         """List the parts that differ, as ``Experiments`` does."""
         return [(*path, key) for key in differing(*find_part(self.now, self.then, path)[:2])]

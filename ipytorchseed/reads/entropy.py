@@ -204,7 +204,7 @@ def sentence(name: str) -> str:
     if name == ADDRESS:
         return "the cell uses `id()`, which gives addresses in memory"
     if name == QUERY_RANDOM:
-        return "the query asks the database for random numbers, which are different every time"
+        return "the query asks the database for random numbers, and this cell does not seed them"
     if name == QUERY_CLOCK:
         return "the query asks the database for the time, which is different every time"
     if name in STANDS or name == "os.getpid":

@@ -22,6 +22,7 @@ from ipytorchseed.reads.actions import MAX_ACTIONS, imports_of, is_name, last_pa
 from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.entropy import QUERY_RANDOM
 from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
@@ -126,6 +127,8 @@ class _CodeFollower(NameFollower):
         nondeterminism.record_held(read, self._attributes)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
+        if any("setseed" in each.lower() for each in texts):  # the cell seeds the database
+            found.nondeterministic_calls.discard(QUERY_RANDOM)
         found.hashes = nondeterminism.hashes
         return found
 

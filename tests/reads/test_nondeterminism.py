@@ -258,6 +258,15 @@ def test_queries(notebook, query, asked):
         assert notebook.dependencies(cell).nondeterministic_calls == ({asked} if asked else set())
 
 
+def test_a_cell_that_seeds_the_database_asks_for_nothing_random(notebook):
+    """DuckDB and PostgreSQL then give the same numbers."""
+    query = "con.execute('select random()')"
+    notebook.run("con = object()")
+    assert notebook.dependencies(query).nondeterministic_calls == {QUERY_RANDOM}
+    seeded = f"con.execute('SELECT setseed(0.42)'); {query}"
+    assert not notebook.dependencies(seeded).nondeterministic_calls
+
+
 # --------------------------------------------------------------------------------------------------
 # Timing
 

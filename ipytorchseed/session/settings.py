@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ipytorchseed.determinism import environment
@@ -60,7 +60,7 @@ class Settings:
             self._last = now
         return self._last
 
-    def learned(self, settings: Mapping[str, Any], actions: Iterable[str]) -> Mapping[str, Any]:
+    def learned(self, settings: Mapping[str, Any], actions: Collection[str]) -> Mapping[str, Any]:
         """Add settings to those of a run that were unknown before the run.
 
         If the run imported torch, torch's version and flags are added. If it changed environment
@@ -72,8 +72,8 @@ class Settings:
                 compared, else only variables that existed before and after the run: many libraries
                 create some at their import.
         """
-        then, now = self._environ, dict(os.environ)
-        if then != now:
+        then, now = self._environ, dict(os.environ) if actions else {}
+        if actions and then != now:
             names = {*then, *now} if any("env" in each for each in actions) else {*then} & {*now}
             moved = {n: then.get(n) for n in names if then.get(n) != now.get(n)}
             moved = {n: was for n, was in moved.items() if n.isupper() and not _PRIVATE.search(n)}

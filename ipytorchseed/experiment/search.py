@@ -140,7 +140,8 @@ class Search:
         without effect changed another recorded value, it is not proved.
         """
         trial = self._trials[label]
-        if unreached := self._experiments.unreached(trial):
+        tried = frozenset(path for each in self._runs for path in each.files)
+        if unreached := self._experiments.unreached(trial) & tried:
             names = listed(sorted(f"`{PurePath(each).name}`" for each in unreached))
             return Finding(how=f"{UNTESTED}: the cell does not open {names} with Python's `open`")
         if finding.level != NO_EFFECT or trial not in self._runs:

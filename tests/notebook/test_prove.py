@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 
 import pytest
 
@@ -507,6 +508,31 @@ def test_what_cannot_be_restored_may_matter(play, tmp_path):
         str(tmp_path / "data.txt"): ("may-matter", "not tested: its earlier content is not kept")
     }
     assert kernel.run("%why --prove").error is None
+
+
+def test_a_file_that_native_code_opens_is_not_judged(play, tmp_path):
+    """Experiments redirect only Python's ``open``. The file is the cause, and the answer names it."""
+    read = "number = torch.from_file('data.bin', size=1, dtype=torch.float32).item()"
+    path = tmp_path / "data.bin"
+    path.write_bytes(struct.pack("f", 1))
+    play("import torch", read)
+    path.write_bytes(struct.pack("f", 2))
+    assert prove(play(read)) == {
+        str(path): (
+            "may-matter",
+            "not tested: the cell does not open `data.bin` with Python's `open`",
+        )
+    }
+
+
+def test_a_file_is_not_said_to_be_opened_otherwise_if_no_experiment_restored_it(play, tmp_path):
+    """The cell does not repeat, so nothing is restored."""
+    read = "import os\ntext = open('data.txt').read(), os.urandom(4)"
+    (tmp_path / "data.txt").write_text("1")
+    play(read)
+    (tmp_path / "data.txt").write_text("2")
+    found = prove(play(read))
+    assert found[str(tmp_path / "data.txt")][1].startswith("not proved: run again from where")
 
 
 def test_what_cannot_be_restored_is_told_beside_what_is_tested(play, tmp_path):

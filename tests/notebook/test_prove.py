@@ -511,7 +511,7 @@ def test_what_cannot_be_restored_may_matter(play, tmp_path):
 
 
 def test_a_file_that_native_code_opens_is_not_judged(play, tmp_path):
-    """Experiments redirect only Python's ``open``. The file is the cause, and the answer names it."""
+    """Experiments redirect only Python's ``open``. The answer names the file."""
     read = "number = torch.from_file('data.bin', size=1, dtype=torch.float32).item()"
     path = tmp_path / "data.bin"
     path.write_bytes(struct.pack("f", 1))

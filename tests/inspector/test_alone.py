@@ -67,7 +67,7 @@ def test_without_a_shell_it_shows_what_the_functions_did():
     assert told["rule"].startswith("last seed: 42 · as of ")
     ((alert, instead),) = told["alerts"]  # once, though it ran twice
     assert alert.startswith("put_ (line 13")
-    assert instead.startswith("for a contiguous x: x.view(-1)[index]")
+    assert instead.startswith("x.view(-1)[index]")
 
     (answer,) = said["sent"]
     assert answer["say"] == "alone"

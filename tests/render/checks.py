@@ -56,7 +56,7 @@ RNG = (
 CHECKED = {
     "repeats": Checked(2, compared=6),
     "repeats-noted": Checked(
-        5, compared=6, notes=("not compared, because they contain times or memory addresses: start",)
+        5, compared=6, notes=("not compared: start (times or memory addresses)",)
     ),
     "nothing": Checked(2),
     "operation": Checked(

@@ -263,7 +263,7 @@ def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> 
     """
     yield f"  {verdict.name}  {label_of(verdict.cell.source, _LABEL)}"
     if verdict.only_state:
-        yield "    same output, but different variables"
+        yield "    same output, other variables"
     for change in verdict.changes[:_MOST]:
         yield wrap(f"{change.name or change.what}: {change.detail}", first="    ")
         yield from _lines(change) if saved and isinstance(change, Grade) else ()
@@ -339,7 +339,7 @@ def _others(verdict: Verdict) -> Iterator[str]:
         yield ""
     if shown:
         yield wrap(f"also different: {', '.join(shown)}", first="  ")
-    yield from _named("same output, but different variables: {}", silent)
+    yield from _named("same output, other variables: {}", silent)
 
 
 def _also(verdict: Verdict, cell: CellVerdict, known: set[str]) -> str:

@@ -100,7 +100,7 @@ class ReplayView(View):
         if all(each.what == "variable" for each in changed) and not _shows_nothing(run):
             names = first_of([f"`{each.name}`" for each in changed], _TOLD, " and ")
             then = run_phrase(self._plan.target, self._kernel)
-            return f"▲ {new} shows the same as {then}, but other values are in {names}."
+            return f"▲ {new} shows the same as {then}, but differs in {names}."
         return f"▲ {new} is not {old}."
 
     @property

@@ -418,6 +418,16 @@ def test_a_deterministic_cell_has_its_scope(kernel):
     assert kernel.value("torch.are_deterministic_algorithms_enabled()") is False
 
 
+def test_a_replay_that_shows_the_same_names_the_variables_that_differ(new_kernel):
+    """What the user sees is back, although not every value is."""
+    new_kernel.run("import os", "os")
+    for _ in range(2):
+        new_kernel.run("token = os.urandom(4)\nprint(1)", "ask")
+    assert said(new_kernel.run("%replay 3")).startswith(
+        "▲ In[5] shows the same as In[3], but differs in `token`.\n"
+    )
+
+
 def test_what_still_differs_is_explained(new_kernel):
     """Entropy that the cell reads itself cannot be restored."""
     new_kernel.run("import os\nx = 1", "x")

@@ -20,7 +20,9 @@ def find_effects(evidence: Evidence) -> Iterator[Cause]:
     The cell must use the library too. Calls of libraries whose settings are recorded are left out.
     """
     between = [run for run in evidence.here if run.cell != evidence.run.cell]
-    for package, name, did, run in chain(*(_acts(evidence, each) for each in between[::-1])):
+    for package, name, did, run in chain.from_iterable(
+        _acts(evidence, each) for each in between[::-1]
+    ):
         if evidence.uses(package) and package not in sys.stdlib_module_names:
             message = (
                 f"{evidence.name(run)} {did}, and this cell also uses {package}; no recorded input"

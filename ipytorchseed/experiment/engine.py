@@ -166,7 +166,7 @@ class Engine:
         return CapturedState.find(self.namespace, ours, self._places)
 
     def replaces(self, name: str, value: object) -> bool:
-        """Return whether a value is another object than the name's original."""
+        """Return whether a value is not the object that the name was bound to."""
         return name not in self.original or self.original[name] is not value
 
     def users(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def prepare(path: Path) -> bool:
             return True
         return False
     if mode & 0o077:
-        with suppress(OSError):  # it is another user's, or the file system has no permissions
+        with suppress(OSError):  # another user owns it, or the file system has no permissions
             path.chmod(0o600)
     return False
 
@@ -113,11 +113,11 @@ def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
 
     Args:
         path: The path of the ledger.
-        files: The expected files. If ``path`` is another ledger now, it is not renamed.
+        files: The expected files. If ``path`` is now a different ledger, it is not renamed.
         word: The reason, which becomes part of the new name, such as ``damaged``.
 
     Returns:
-        The new path, or None if ``path`` is another ledger now.
+        The new path, or None if ``path`` is now a different ledger.
 
     Raises:
         OSError: A file cannot be renamed.

@@ -33,7 +33,7 @@ class Limits(Struct, frozen=True):
     """The age and size at which content is deleted.
 
     States that the user saved under a name are never deleted. With the defaults, a year of daily
-    work (150 runs a day, each of which advances three sources) takes about 100 MB.
+    work (150 runs a day that each advance three sources) takes about 100 MB.
 
     Attributes:
         states_days: States are deleted this many days after their last use.

@@ -27,6 +27,7 @@ from ipytorchseed.reads.home import Home
 from ipytorchseed.reads.names import NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.patches import Place, find_at, is_replaced
+from ipytorchseed.reads.queries import seeds_database
 from ipytorchseed.reads.resolution import find_imported, public_name
 from ipytorchseed.reads.values import OutOfTimeError
 
@@ -127,7 +128,7 @@ class _CodeFollower(NameFollower):
         nondeterminism.record_held(read, self._attributes)
         found.timing, found.timed = nondeterminism.readings(effects, names, timed)
         found.nondeterministic_calls = nondeterminism.calls
-        if any("setseed" in each.lower() for each in texts):  # the cell seeds the database
+        if any(map(seeds_database, texts)):
             found.nondeterministic_calls.discard(QUERY_RANDOM)
         found.hashes = nondeterminism.hashes
         return found

@@ -50,6 +50,11 @@ def names_in_query(text: str) -> list[str]:
     return [*_VARIABLE.findall(text), *(_TABLE.findall(text) if _is_query(text) else ())]
 
 
+def seeds_database(text: str) -> bool:
+    """Return whether a query calls ``setseed``, as DuckDB and PostgreSQL have it."""
+    return _is_query(text) and "setseed" in text.lower()
+
+
 def _is_query(text: str) -> bool:
     if len(text) > _MAX_LENGTH:
         return False

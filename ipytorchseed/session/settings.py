@@ -72,8 +72,8 @@ class Settings:
                 compared, else only variables that existed before and after the run: many libraries
                 create some at their import.
         """
-        then, now = self._environ, dict(os.environ) if actions else {}
-        if actions and then != now:
+        then = self._environ
+        if actions and then != (now := dict(os.environ)):
             names = {*then, *now} if any("env" in each for each in actions) else {*then} & {*now}
             moved = {n: then.get(n) for n in names if then.get(n) != now.get(n)}
             moved = {n: was for n, was in moved.items() if n.isupper() and not _PRIVATE.search(n)}

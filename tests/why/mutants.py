@@ -42,11 +42,13 @@ if TYPE_CHECKING:
 
 # The tests for mutants that no scenario kills.
 UNIT = {
+    "function find_streams": "tests/why/test_calls.py",
     "function _is_remade": "tests/why/test_roots.py",
     "function with_fixes": "tests/why/test_plan.py",
     "function find_remedy": "tests/why/test_plan.py",
     "function _unseen": "tests/why/test_plan.py",
     "function _obstacle": "tests/why/test_plan.py",
+    "field observed": "tests/why/test_unread.py",
     "field between": "tests/render/test_rng.py",
     "field outside": "tests/why/test_plan.py",
     "field imported": "tests/why/test_clearing.py",

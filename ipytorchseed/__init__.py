@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from ipytorchseed.render.report import report as report
     from ipytorchseed.render.seeding import stamp as stamp
     from ipytorchseed.resume.check import check_resume as check_resume
-    from ipytorchseed.rng.random_state import RandomState as RandomState
+    from ipytorchseed.rng.generators import seed_worker as seed_worker
+    from ipytorchseed.rng.snapshot import RandomState as RandomState
     from ipytorchseed.rng.snapshot import Snapshot as Snapshot
     from ipytorchseed.rng.snapshot import restore as restore
     from ipytorchseed.rng.snapshot import snapshot as snapshot
     from ipytorchseed.rng.table import register_source as register_source
     from ipytorchseed.rng.table import seed as seed
-    from ipytorchseed.rng.workers import seed_worker as seed_worker
     from ipytorchseed.studies.study import seeds as seeds
     from ipytorchseed.trace.tracing import trace as trace
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "RandomState": "ipytorchseed.rng.random_state",
+    "RandomState": "ipytorchseed.rng.snapshot",
     "Snapshot": "ipytorchseed.rng.snapshot",
     "check_resume": "ipytorchseed.resume.check",
     "deterministic": "ipytorchseed.determinism.scope",
@@ -42,7 +42,7 @@ _HOME = {
     "report": "ipytorchseed.render.report",
     "restore": "ipytorchseed.rng.snapshot",
     "seed": "ipytorchseed.rng.table",
-    "seed_worker": "ipytorchseed.rng.workers",
+    "seed_worker": "ipytorchseed.rng.generators",
     "seeds": "ipytorchseed.studies.study",
     "snapshot": "ipytorchseed.rng.snapshot",
     "stamp": "ipytorchseed.render.seeding",

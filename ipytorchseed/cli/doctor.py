@@ -266,8 +266,7 @@ def _other_pythons() -> Iterator[Finding]:
 def _ledger() -> tuple[Health, list[Finding]]:
     """Open the ledger as a notebook would, without changing it."""
     from ipytorchseed.errors import LedgerError
-    from ipytorchseed.ledger.permissions import refuse_unsafe
-    from ipytorchseed.ledger.place import ENVIRONMENT, ledger_path
+    from ipytorchseed.ledger.place import ENVIRONMENT, ledger_path, refuse_unsafe
     from ipytorchseed.ledger.store import Ledger
 
     path = ledger_path()

@@ -1,24 +1,33 @@
-"""The connection to the ledger's file; handles threads, forks, locks and damage."""
+"""The connection to the ledger's file; handles threads, forks, locks and damage.
+
+A forked child must not use or close connections of its parent
+(https://www.sqlite.org/howtocorrupt.html, "Carrying an open database connection across a fork()"):
+it does not inherit the locks that the connection relies on, and closing the connection may delete
+the log that the parent uses.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import faults, forks, place, schema
+from ipytorchseed.ledger import faults, place, schema
 from ipytorchseed.ledger.blobs import Connection
 from ipytorchseed.ledger.faults import Fault
-from ipytorchseed.ledger.permissions import refuse_unsafe
 
+P = ParamSpec("P")
 T = TypeVar("T")
-Do = Callable[[Connection], T]
+Do = Callable[Concatenate[Connection, P], T]
 
 # Seconds to wait for another process that writes, before an error is raised.
 PATIENCE = 2.0
@@ -68,55 +77,61 @@ class Database:
         self._read_only = read_only
         self._patience = patience
         self._waits = patience
-        self._files, self._shm = place.Files(None, None, None), 0
+        self._files = place.Files(None, None, None)
         self._filled = self._made = self._child = self._held = self._busy = self._closed = False
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._connection = self._open()
-        forks.register(self)
+        _databases.add(self)
 
-    def write(self, do: Do[T], otherwise: T) -> T:
+    def write(self, do: Do[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """Run ``do`` in a transaction, and return its result.
 
         After this returns, the writes survive if the process is killed.
 
         Args:
             do: Reads and writes. If the file is damaged, it is renamed, and ``do`` runs a second
-                time with a new file.
-            otherwise: The result in a forked child, where ``do`` does not run.
+                time with a new file. It does not run in a forked child, where the result is None.
+            *args: The arguments of ``do`` after the connection.
+            **kwargs: The same.
 
         Raises:
             LedgerError: The transaction failed; nothing was written.
         """
-        return otherwise if self._is_child() else self._run(self._transact, do)
+        if self._is_child():
+            return None
+        return self._run(lambda: self._transact(lambda connection: do(connection, *args, **kwargs)))
 
-    def read(self, do: Do[T]) -> T:
+    def read(self, do: Do[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run ``do``, which only reads, in a transaction, and return its result.
 
         Raises:
             LedgerError: Reading failed.
         """
         self._is_child()
-        return self._run(self._look, do)
+        return self._run(lambda: self._look(lambda connection: do(connection, *args, **kwargs)))
 
-    def outside(self, do: Do[T], otherwise: T) -> T:
-        """Run ``do`` outside of a transaction; see ``write``."""
-        return otherwise if self._is_child() else self._run(lambda do: do(self._ready()), do)
+    def pragma(self, statement: str) -> None:
+        """Run a pragma to its end, outside of a transaction and not in a forked child.
+
+        Raises:
+            LedgerError: It failed.
+        """
+        if not self._is_child():
+            self._run(lambda: self._ready().executescript(f"PRAGMA {statement}"))
 
     def close(self) -> None:
         """Close the file. Closing it again does nothing."""
         self._is_child()
         with self._lock:
             self._closed = True
-            if self._connection is not None and self.path is not None:
-                self._restore_shm(self.path, place.look(self.path)[1])
             self._disconnect()
 
     # ----------------------------------------------------------------------------------------------
     # Transactions
 
-    def _run(self, attempt: Callable[[Do[T]], T], do: Do[T]) -> T:
+    def _run(self, attempt: Callable[[], T]) -> T:
         with self._lock:
             if self._closed or self._busy:  # busy: called by `__del__` during another call
                 how = "is closed" if self._closed else "is being used by this thread"
@@ -124,17 +139,17 @@ class Database:
             self._busy = True
             try:
                 try:
-                    return attempt(do)
+                    return attempt()
                 except sqlite3.Error as error:
                     if not self._recover(error):
                         raise
-                return attempt(do)
+                return attempt()
             except sqlite3.Error as error:
                 raise faults.explain(error, self.path) from error
             finally:
                 self._busy = False
 
-    def _transact(self, do: Do[T]) -> T:
+    def _transact(self, do: Callable[[Connection], T]) -> T:
         connection = self._ready()
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -154,7 +169,7 @@ class Database:
             self._wait(connection, self._patience)
         return result
 
-    def _look(self, do: Do[T]) -> T:
+    def _look(self, do: Callable[[Connection], T]) -> T:
         connection = self._ready()
         connection.execute("BEGIN")
         try:
@@ -188,17 +203,14 @@ class Database:
         while True:
             try:
                 return self._connect()
-            except schema.OutdatedError as error:
-                if not self._rename_damaged("old", str(error)):
+            except LedgerError as error:
+                outdated = isinstance(error, schema.OutdatedError)
+                if not (outdated and self._rename_damaged("old", str(error))):
                     self._disconnect()
                     raise
-            except LedgerError:
-                self._disconnect()
-                raise
             except (sqlite3.Error, OSError) as error:
                 # SQLite does not always wait if several processes create one file.
                 if faults.kind_of(error) is Fault.BUSY and time.monotonic() < deadline:
-                    self._disconnect()
                     time.sleep(0.02)
                 elif not self._recover(error):
                     self._disconnect()
@@ -212,24 +224,24 @@ class Database:
             connection = Connection(":memory:", isolation_level=None, check_same_thread=False)
             schema.make(connection, None)
             return connection
-        refuse_unsafe(path)
+        place.refuse_unsafe(path)
         reading = self._read_only or self._child
         if not reading:
             self._check_remains(path)
             self._made = place.prepare(path) or self._made
         elif not path.exists():
             raise LedgerError(f"there is no ledger at {path} yet")
-        self._files, sizes = place.look(path)
+        self._files, _, log_size = place.look(path)
         # Check the version with a read-only connection first: closing the last writable connection
         # would delete the log of a newer ledger.
-        careful = self._child or sizes.wal > 0
-        connection = self._attach("ro" if careful else "rw")
+        careful = self._child or log_size > 0
+        connection = self._attach(path, "ro" if careful else "rw")
         is_made = schema.is_made(connection, path)
         if reading and not is_made:
             msg = f"the ledger {path} was not made to its end: the next notebook that runs does so"
             raise LedgerError(msg)
         if careful and not reading:
-            connection = self._attach("rw")
+            connection = self._attach(path, "rw")
         if reading:
             connection.execute("PRAGMA query_only = ON")
         else:
@@ -237,16 +249,15 @@ class Database:
                 connection.execute(f"PRAGMA {pragma}").fetchall()
             schema.make(connection, path)
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files exist
-        refuse_unsafe(path)  # again, for files that SQLite and other processes have created
-        self._files, sizes = place.look(path)
-        self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
+        place.refuse_unsafe(path)  # again, for files that SQLite and other processes have created
+        self._files, size, _ = place.look(path)
+        self._filled, self._made = size > 0, False
         return connection
 
-    def _attach(self, mode: str) -> Connection:
-        assert self.path is not None  # noqa: S101 -- the caller looked
+    def _attach(self, path: Path, mode: str) -> Connection:
         self._disconnect()
         self._connection = Connection(
-            f"{self.path.as_uri()}?mode={mode}",
+            f"{path.as_uri()}?mode={mode}",
             uri=True,  # keeps SQLite from creating the file, which other users could then read
             timeout=self._patience,
             isolation_level=None,  # we begin and end transactions
@@ -265,27 +276,26 @@ class Database:
 
     def _check_remains(self, path: Path) -> None:
         """Check whether files of the ledger are missing; rename or remove the rest."""
-        self._files, sizes = place.look(path)
-        if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
+        self._files, size, log_size = place.look(path)
+        if size == 0 and log_size:  # SQLite would delete the log
             self._rename_damaged(
                 "damaged", f"the ledger {path} was empty or gone, and its log was not"
             )
-        elif sizes.ledger == 0 and self._files.ledger is not None:
+        elif size == 0 and self._files.ledger is not None:
             if abs(time.time() - path.stat().st_mtime) > _SECONDS_TO_MAKE:
                 self.notices.append(f"the ledger {path} was empty: what it held is lost")
         elif self._files.wal is None and self._files.shm == place.look(path)[0].shm is not None:
-            place.shm_of(path).unlink(missing_ok=True)
+            place.sibling(path, "-shm").unlink(missing_ok=True)
             self.notices.append(f"the log of the ledger {path} is gone: {_NEWEST}")
 
     def _check_files(self, path: Path) -> None:
-        """Check whether the open files were replaced, emptied or truncated."""
-        files, sizes = place.look(path)
-        self._restore_shm(path, sizes)
-        if files == self._files and sizes.ledger:
+        """Check whether the open files were replaced or emptied."""
+        files, size, _ = place.look(path)
+        if files == self._files and size:
             return
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
-        elif sizes.ledger == 0 and self._filled:
+        elif size == 0 and self._filled:
             self._rename_damaged("damaged", f"the ledger {path} was emptied while it was in use")
         elif all(was in (None, now) for was, now in zip(self._files, files, strict=True)):
             return
@@ -295,18 +305,8 @@ class Database:
                 if self._connection is not None and not self._read_only:
                     self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             if files.shm == self._files.shm and files.shm is not None:  # it belongs to the old log
-                place.shm_of(path).unlink(missing_ok=True)
+                place.sibling(path, "-shm").unlink(missing_ok=True)
         self._disconnect()
-
-    def _restore_shm(self, path: Path, sizes: place.Sizes) -> None:
-        """Restore the size of the log's index if another program truncated it.
-
-        SQLite maps the index and never truncates it. Reading past the end of the file would crash
-        this process.
-        """
-        if sizes.shm < self._shm and self._files.shm is not None:
-            place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
-        self._shm = max(self._shm, sizes.shm)
 
     def _recover(self, error: BaseException) -> bool:
         """Rename the file if it is damaged; return whether to try again."""
@@ -348,10 +348,31 @@ class Database:
         self._busy = self._held = False
         self._child = True
         if self.path is not None and self._connection is not None:
-            forks.keep_forever(self._connection)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))  # so it is never closed
             self._connection = None
 
     def _is_child(self) -> bool:
         if self._pid != os.getpid():  # forked without the hooks of `os.register_at_fork`
             self.in_child()
         return self._child
+
+
+# The databases whose methods are called around each fork.
+_databases: weakref.WeakSet[Database] = weakref.WeakSet()
+
+# Set once this process has forked.
+forked = threading.Event()
+
+
+def _tell(method: str) -> None:
+    for database in [*_databases]:
+        getattr(database, method)()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(before=forked.set)
+    os.register_at_fork(
+        before=partial(_tell, "before_fork"),
+        after_in_parent=partial(_tell, "after_fork"),
+        after_in_child=partial(_tell, "in_child"),
+    )

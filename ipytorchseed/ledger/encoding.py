@@ -6,7 +6,7 @@ MessagePack extension with the part's key replaces the part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -19,7 +19,6 @@ from xxhash import xxh3_64_intdigest
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.foreign import refuse_deep
-from ipytorchseed.ledger.compression import decompress
 from ipytorchseed.ledger.records import Run
 
 T = TypeVar("T")
@@ -35,11 +34,10 @@ _TEXT, _SETTINGS, _VALUE, _ESCAPED = 1, 2, 3, 4
 
 _ABSENT: dict[int, Any] = {_TEXT: "", _SETTINGS: {}, _VALUE: msgspec.to_builtins(LOST)}
 
-_Stored = tuple[list[int], Raw]
 # The exceptions that decoding damaged content may raise.
 _DAMAGE = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
 
-_STORED = msgspec.msgpack.Decoder(_Stored)
+_STORED = msgspec.msgpack.Decoder(tuple[list[int], Raw])
 
 
 def key_of(content: bytes) -> int:
@@ -76,7 +74,9 @@ def encode(record: object) -> bytes:
         try:
             return msgspec.msgpack.encode(record)
         except (UnicodeEncodeError, TypeError):  # half of a surrogate pair, or a subclass of str
-            return msgspec.msgpack.encode(Ext(_ESCAPED, msgspec.msgpack.encode(_escape(record))))
+            # Records contain no bytes but these, so decoding can restore the strings.
+            escaped = _map(record, str, lambda text: text.encode("utf-8", "surrogatepass"))
+            return msgspec.msgpack.encode(Ext(_ESCAPED, msgspec.msgpack.encode(escaped)))
     except (TypeError, OverflowError) as error:
         msg = f"a {type(record).__name__} cannot be kept in the ledger: {error}"
         raise LedgerError(msg) from error
@@ -98,7 +98,8 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
 
     def read(code: int, held: memoryview) -> Any:  # noqa: ANN401
         if code == _ESCAPED:
-            return _unescape(msgspec.msgpack.decode(held, ext_hook=read))
+            escaped = msgspec.msgpack.decode(held, ext_hook=read)
+            return _map(escaped, bytes, lambda text: text.decode("utf-8", "surrogatepass"))
         return found.get(int.from_bytes(held, "big", signed=True), _ABSENT.get(code))
 
     try:
@@ -107,16 +108,6 @@ def decode(content: bytes, kind: type[T], parts: Mapping[int, Any] | None = None
         return msgspec.convert(told, kind)
     except _DAMAGE as error:
         raise ValueError(f"no {kind.__name__} can be read from it: {error}") from error
-
-
-def readable(rows: Iterable[tuple[bytes]], kind: type[T]) -> Iterator[T]:
-    """Yield decoded records; skip damaged records, which ``verify`` reports."""
-    for (data,) in rows:
-        try:
-            record = decode(decompress(data), kind)
-        except ValueError:
-            continue
-        yield record
 
 
 def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
@@ -156,58 +147,44 @@ def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
     return encode((list(parts), Raw(encode(record)))), parts
 
 
-def parts_of_run(record: bytes) -> list[int]:
-    """Return the keys of the separately stored parts of a run.
-
-    Raises:
-        ValueError: ``record`` is not an encoded run.
-    """
-    return _stored(record)[0]
-
-
-def decode_run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run:
-    """Decode a run.
+def split_run(record: bytes) -> tuple[list[int], Raw]:
+    """Return the keys of the separately stored parts of a run, and the rest of the run.
 
     Args:
-        number: The number of the run in the ledger.
         record: The first result of ``encode_run``.
-        parts: The separately stored parts, by key; see ``decode``.
 
     Raises:
         ValueError: ``record`` is not an encoded run.
     """
-    return replace(decode(bytes(_stored(record)[1]), Run, parts), id=number)
-
-
-def _stored(record: bytes) -> _Stored:
     try:
-        stored: _Stored = _STORED.decode(record)
+        stored: tuple[list[int], Raw] = _STORED.decode(record)
     except _DAMAGE as error:
         raise ValueError(f"no run can be read from it: {error}") from error
     return stored
 
 
-def _escape(content: Any) -> Any:  # noqa: ANN401
-    """Convert all strings to bytes, because UTF-8 cannot represent every string.
+def decode_run(number: int, rest: Raw, parts: Mapping[int, Any]) -> Run:
+    """Decode a run.
 
-    Records contain no other bytes, so ``_unescape`` can restore the strings.
+    Args:
+        number: The number of the run in the ledger.
+        rest: The second result of ``split_run``.
+        parts: The separately stored parts, by key; see ``decode``.
+
+    Raises:
+        ValueError: ``rest`` is not an encoded run.
     """
-    if isinstance(content, str):
-        return content.encode("utf-8", "surrogatepass")
+    return replace(decode(bytes(rest), Run, parts), id=number)
+
+
+def _map(content: Any, kind: type[T], change: Callable[[T], object]) -> Any:  # noqa: ANN401
+    """Apply a function to all values of a type in nested containers."""
+    if isinstance(content, kind):
+        return change(content)
     if isinstance(content, Struct):
-        return _escape(asdict(content))
+        content = asdict(content)
     if isinstance(content, dict):
-        return {_escape(key): _escape(each) for key, each in content.items()}
+        return {_map(k, kind, change): _map(each, kind, change) for k, each in content.items()}
     if isinstance(content, list | tuple):
-        return [_escape(each) for each in content]
-    return content
-
-
-def _unescape(content: Any) -> Any:  # noqa: ANN401
-    if isinstance(content, bytes):
-        return content.decode("utf-8", "surrogatepass")
-    if isinstance(content, dict):
-        return {_unescape(key): _unescape(each) for key, each in content.items()}
-    if isinstance(content, list):
-        return [_unescape(each) for each in content]
+        return [_map(each, kind, change) for each in content]
     return content

@@ -1,21 +1,32 @@
-"""Finds the path of the ledger, creates its file, and renames damaged files."""
+"""Finds the path of the ledger, creates and checks its files, and renames damaged files.
+
+A ledger that another user may have created or may change is refused. Files are checked by name
+before SQLite opens them by name. They cannot be replaced in between, because the folder must be
+writable only by its owner, or sticky. The files are not opened here: closing them would drop the
+locks of all connections in this process (https://www.sqlite.org/howtocorrupt.html, "Posix advisory
+locks canceled").
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+from ipytorchseed.errors import LedgerError
 
 # The environment variable with the path of another folder.
 ENVIRONMENT = "IPYTORCHSEED_DATA_DIR"
 
 NAME = "ledger.sqlite"
 
-# The size of a block of the log's index in bytes, and the number of pages of the log that the first
-# block covers (https://www.sqlite.org/walformat.html).
-_BLOCK, _PAGES = 32_768, 4_062
+# The suffixes that SQLite appends to the name of a database for additional files.
+SIBLINGS = ("-wal", "-shm", "-journal")
+
+_AWAY = f"move it away, or name another folder in {ENVIRONMENT}"
 
 
 def ledger_path() -> Path:
@@ -62,7 +73,7 @@ def remove_empty(path: Path) -> None:
     """Remove the files of a ledger if the ledger is still empty."""
     with suppress(OSError):
         if path.stat().st_size == 0:
-            for each in (path, wal_of(path), shm_of(path)):
+            for each in (path, sibling(path, "-wal"), sibling(path, "-shm")):
                 each.unlink(missing_ok=True)
 
 
@@ -80,30 +91,21 @@ class Files(NamedTuple):
     shm: tuple[int, int] | None
 
 
-class Sizes(NamedTuple):
-    """The sizes of the ledger's files in bytes; 0 if missing. See ``Files``."""
-
-    ledger: int
-    wal: int
-    shm: int
-
-
-def look(path: Path) -> tuple[Files, Sizes]:
-    """Return the identities and sizes of a ledger's files.
+def look(path: Path) -> tuple[Files, int, int]:
+    """Return the identities of a ledger's files, and the sizes of the ledger and its log.
 
     SQLite creates the log before the index, and removes it after the index. So an index without a
     log means that another program has removed the log.
     """
     found: list[tuple[tuple[int, int] | None, int]] = []
-    base = str(path)
-    for name in (base + "-shm", base + "-wal", base):
+    for end in ("-shm", "-wal", ""):
         try:
-            status = os.stat(name)  # noqa: PTH116 -- faster, for every transaction
+            status = os.stat(f"{path}{end}")  # noqa: PTH116 -- faster, for every transaction
             found.append(((status.st_dev, status.st_ino), status.st_size))
         except OSError:
             found.append((None, 0))
-    (shm, shm_size), (wal, wal_size), (ledger, size) = found
-    return Files(ledger, wal, shm), Sizes(size, wal_size, shm_size)
+    (shm, _), (wal, wal_size), (ledger, size) = found
+    return Files(ledger, wal, shm), size, wal_size
 
 
 def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
@@ -122,47 +124,100 @@ def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
     Raises:
         OSError: A file cannot be renamed.
     """
-    now, sizes = look(path)
+    now, _, wal_size = look(path)
     if now.ledger != files.ledger:
         return None
     stem = f"{path.stem}.{word}-{time.strftime('%Y%m%dT%H%M%S')}"
     aside, number = path.with_name(stem + path.suffix), 1
-    while aside.exists() or wal_of(aside).exists():
+    while aside.exists() or sibling(aside, "-wal").exists():
         number += 1
         aside = path.with_name(f"{stem}-{number}{path.suffix}")
     with suppress(FileNotFoundError):
         path.rename(aside)
     with suppress(FileNotFoundError):
-        if sizes.wal:
-            wal_of(path).rename(wal_of(aside))
+        if wal_size:
+            sibling(path, "-wal").rename(sibling(aside, "-wal"))
         else:
-            wal_of(path).unlink()
-    with suppress(FileNotFoundError):  # SQLite rebuilds the index
-        shm_of(path).unlink()
+            sibling(path, "-wal").unlink()
+    sibling(path, "-shm").unlink(missing_ok=True)  # SQLite rebuilds the index
     return aside
 
 
-def wal_of(path: Path) -> Path:
-    """Return the path of a ledger's write-ahead log."""
-    return path.with_name(path.name + "-wal")
+def sibling(path: Path, end: str) -> Path:
+    """Return the path of the log (``-wal``) of a ledger, or of the log's index (``-shm``)."""
+    return path.with_name(path.name + end)
 
 
-def shm_of(path: Path) -> Path:
-    """Return the path of the index of a ledger's log."""
-    return path.with_name(path.name + "-shm")
+def refuse_unsafe(path: Path) -> None:
+    """Raise an error if the files or the folder of a ledger are not safe to use.
 
+    Files must be regular files, belong to this user, and not be writable by other users. The folder
+    must belong to this user or to root. It must not be writable by other users unless it is sticky.
+    On Windows, only the type of the files is checked.
 
-def shm_size(pages: int) -> int:
-    """Return an upper bound on the size of the index of a log with ``pages`` pages."""
-    return _BLOCK * (1 + pages // _PAGES)
+    Args:
+        path: The path of the ledger, which need not exist.
 
-
-def renew_shm(path: Path, size: int) -> None:
-    """Fill the index of a log with zeros, so that SQLite rebuilds it.
-
-    Open descriptors and mappings of the file remain valid, in other processes too. The file is not
-    opened here, because closing it would drop the locks of this process.
+    Raises:
+        LedgerError: A file or the folder is not safe. The message says why, and what to do.
+        OSError: A file or the folder cannot be checked.
     """
-    with suppress(OSError):
-        os.truncate(shm_of(path), 0)  # including the header
-        os.truncate(shm_of(path), size)
+    _check_folder(path.parent)
+    for each in (path, *(sibling(path, end) for end in SIBLINGS)):
+        try:
+            found = each.lstat()
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(found.st_mode):
+            what = "symbolic link" if stat.S_ISLNK(found.st_mode) else "folder, pipe or device"
+            raise LedgerError(f"the ledger's file {each} is a {what}, no regular file: {_AWAY}")
+        if _is_foreign(found):
+            raise LedgerError(f"the ledger's file {each} belongs to another user: {_AWAY}")
+        if _is_writable_by_others(found):
+            raise LedgerError(
+                f"the ledger's file {each} can be written by other users: {_AWAY};"
+                " if you trust what it holds, `chmod 600` it"
+            )
+
+
+def _check_folder(folder: Path) -> None:
+    try:
+        link, found = folder.lstat(), folder.stat()
+    except FileNotFoundError:
+        return
+    for each in (link, found):
+        if each.st_uid != 0 and _is_foreign(each):
+            raise LedgerError(f"the ledger's folder {folder} belongs to another user: {_AWAY}")
+    shared = _is_writable_by_others(found) and not found.st_mode & stat.S_ISVTX
+    if shared and stat.S_ISDIR(found.st_mode):  # anything else is reported later
+        raise LedgerError(
+            f"the ledger's folder {folder} can be written by other users: `chmod go-w` it,"
+            f" or name another folder in {ENVIRONMENT}"
+        )
+
+
+def _is_foreign(found: os.stat_result) -> bool:
+    return hasattr(os, "geteuid") and found.st_uid != os.geteuid()
+
+
+def _is_writable_by_others(found: os.stat_result) -> bool:
+    if not hasattr(os, "geteuid"):  # Windows, where these bits mean nothing
+        return False
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and not _is_private(found.st_gid)
+
+
+def _is_private(group: int) -> bool:
+    """Return whether this user is the only known member of a group.
+
+    On systems with private groups, new files are often writable for the group.
+    """
+    import grp
+    import pwd
+
+    accounts = pwd.getpwall()
+    members = {each.pw_name for each in accounts if each.pw_gid == group}
+    with suppress(KeyError):  # a group without a name
+        members.update(grp.getgrgid(group).gr_mem)
+    return members <= {each.pw_name for each in accounts if each.pw_uid == os.geteuid()}

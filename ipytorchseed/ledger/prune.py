@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -91,42 +91,27 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
     """
     deadline = float("inf") if seconds is None else time.perf_counter() + seconds
     removed = Removed()
-    rules = _Rules(limits, now)
-
-    steps = 0
-    while database.read(rules.next) is not None:
-        if steps and time.perf_counter() >= deadline:
+    steps = _steps(database, _Rules(limits, now), removed, thorough=seconds is None)
+    for number, _ in enumerate(steps):
+        if number and time.perf_counter() >= deadline:
             removed.finished = False
-            return removed
-        if not database.write(lambda connection: rules.drop(connection, removed), otherwise=False):
-            return removed
-        steps += 1
-    while _has_spare_pages(spare := database.read(_spare), thorough=seconds is None):
-        if steps and time.perf_counter() >= deadline:
-            removed.finished = False
-            return removed
-        database.outside(_give_back, otherwise=None)
-        steps += 1
-        if database.read(_spare)[0] >= spare[0]:  # this file cannot shrink
             break
     return removed
 
 
-def checkpoint(database: Database, *, thorough: bool = False) -> None:
-    """Move the content of SQLite's log into the database file, and wait for the disk.
-
-    Args:
-        database: The database of the ledger.
-        thorough: Whether to wait for other processes, and to truncate the log.
-
-    Raises:
-        LedgerError: The move failed. Nothing is lost.
-    """
-    how = "TRUNCATE" if thorough else "PASSIVE"
-    database.outside(
-        lambda connection: connection.execute(f"PRAGMA wal_checkpoint({how})").fetchall(),
-        otherwise=[],
-    )
+def _steps(
+    database: Database, rules: _Rules, removed: Removed, *, thorough: bool
+) -> Iterator[None]:
+    """Prune, and yield before each step."""
+    while database.read(rules.next) is not None:
+        yield
+        if not database.write(rules.drop, removed):
+            return
+    while _has_spare_pages(spare := database.read(_spare), thorough=thorough):
+        yield
+        database.pragma(f"incremental_vacuum({_PAGES})")
+        if database.read(_spare)[0] >= spare[0]:  # this file cannot shrink
+            return
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:
@@ -220,8 +205,3 @@ def _has_spare_pages(spare: tuple[int, int], *, thorough: bool) -> bool:
     """
     free, pages = spare
     return free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
-
-
-def _give_back(connection: sqlite3.Connection) -> None:
-    # The pragma returns one row for each page, and `execute` would stop after the first.
-    connection.executescript(f"PRAGMA incremental_vacuum({_PAGES})")

@@ -1,17 +1,21 @@
-"""Inserts runs into the ledger, and selects them."""
+"""Inserts runs and other records into the ledger, and selects them."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ipytorchseed.ledger import blobs, encoding
-from ipytorchseed.ledger.compression import compress, decompress
-from ipytorchseed.ledger.records import UNDONE, Run
+from ipytorchseed.ledger.blobs import compress, decompress
+from ipytorchseed.ledger.encoding import key_of, key_of_name
+from ipytorchseed.ledger.records import UNDONE, Run, Save
+
+T = TypeVar("T")
 
 # A number that is larger than that of every run.
 LATEST = 2**62
@@ -45,7 +49,7 @@ class Query(Struct, frozen=True):
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
         """Return an SQL statement that selects columns of the runs, and its parameters."""
         wanted = {
-            name: encoding.key_of_name(each)
+            name: key_of_name(each)
             for name in ("notebook", "cell", "kernel", "code")
             if (each := getattr(self, name)) is not None
         }
@@ -72,8 +76,8 @@ def insert(connection: blobs.Connection, run: Run, states: Mapping[str, bytes]) 
         states: The full states that may be new, by digest.
     """
     record, parts = encoding.encode_run(run)
-    names = map(encoding.key_of_name, (run.notebook, run.kernel, run.cell))
-    code = encoding.key_of_name(run.code) if run.code else None
+    names = map(key_of_name, (run.notebook, run.kernel, run.cell))
+    code = key_of_name(run.code) if run.code else None
     row = (*names, run.execution_count, run.started, code, compress(record))
     query = (
         "INSERT INTO runs (notebook, kernel, cell, execution_count, started, code, record)"
@@ -103,15 +107,23 @@ def mark_undone(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
 
 def select(connection: sqlite3.Connection, query: Query) -> list[tuple[int, Run | None]]:
     """Return the numbers and runs that a query selects, with None for damaged runs."""
-    rows = []
+    stored: dict[int, tuple[list[int], Raw] | None] = {}
     for number, data in connection.execute(*query.sql("id, record")).fetchall():
-        try:
-            record = decompress(data)
-            rows.append((number, record, encoding.parts_of_run(record)))
-        except ValueError:  # `verify` reports it; the other runs are returned
-            rows.append((number, b"", []))
-    parts = _load(connection, {key for *_, keys in rows for key in keys})
-    return [(number, _run(number, record, parts)) for number, record, _ in rows]
+        stored[number] = None
+        with suppress(ValueError):  # `verify` reports it; the other runs are returned
+            stored[number] = encoding.split_run(decompress(data))
+    parts: dict[int, Any] = {}
+    keys = {key for each in stored.values() if each is not None for key in each[0]}
+    for key, content in blobs.load(connection, keys).items():
+        with suppress(ValueError):
+            parts[key] = encoding.decode(content, object)
+    found: list[tuple[int, Run | None]] = []
+    for number, each in stored.items():
+        run = None
+        with suppress(ValueError):
+            run = None if each is None else encoding.decode_run(number, each[1], parts)
+        found.append((number, run))
+    return found
 
 
 def ids(connection: sqlite3.Connection, query: Query) -> list[int]:
@@ -132,18 +144,84 @@ def by_number(number: int) -> Query:
     return Query(after=number - 1, up_to=number)
 
 
-def _load(connection: sqlite3.Connection, keys: set[int]) -> dict[int, Any]:
-    found = {}
-    for key, content in blobs.load(connection, keys).items():
-        try:
-            found[key] = encoding.decode(content, object)
-        except ValueError:
-            continue
-    return found
+# --------------------------------------------------------------------------------------------------
+# Other records
 
 
-def _run(number: int, record: bytes, parts: Mapping[int, Any]) -> Run | None:
-    try:
-        return encoding.decode_run(number, record, parts)
-    except ValueError:
-        return None
+def insert_record(
+    connection: sqlite3.Connection, table: str, record: object, /, **columns: float | None
+) -> int:
+    """Insert a record. It replaces a record with the same values in unique columns.
+
+    Args:
+        connection: A connection in a transaction.
+        table: The name of the table.
+        record: The record.
+        **columns: The values of the other columns.
+
+    Returns:
+        The number of the row.
+    """
+    names = [*columns, "record"]
+    row = (*columns.values(), compress(encoding.encode(record)))
+    query = f"INSERT OR REPLACE INTO {table} ({', '.join(names)}) VALUES ({blobs.marks(names)})"  # noqa: S608
+    return int(connection.execute(query, row).lastrowid or 0)
+
+
+def select_records(
+    connection: sqlite3.Connection,
+    table: str,
+    kind: type[T],
+    limit: int | None = None,
+    /,
+    **columns: int,
+) -> list[T]:
+    """Return the latest records with given column values, oldest first.
+
+    Damaged records are left out.
+
+    Args:
+        connection: The connection.
+        table: The name of the table.
+        kind: The type of the records.
+        limit: The maximum number of records; None for no limit.
+        **columns: The values of the columns.
+    """
+    where = "".join(f"{name} = ? AND " for name in columns)
+    query = f"SELECT record FROM {table} WHERE {where} 1 ORDER BY id DESC LIMIT ?"  # noqa: S608
+    found = []
+    for (data,) in connection.execute(query, [*columns.values(), -1 if limit is None else limit]):
+        with suppress(ValueError):  # `verify` reports it
+            found.append(encoding.decode(decompress(data), kind))
+    return found[::-1]
+
+
+def put_save(
+    connection: blobs.Connection, notebook: str, name: str, when: float, states: Mapping[str, bytes]
+) -> None:
+    """Save the states of sources under a name, replacing states saved before.
+
+    Args:
+        connection: A connection in a transaction.
+        notebook: The identifier of the notebook.
+        name: The name.
+        when: The time, in seconds since 1970, UTC.
+        states: The full state of each source, by the source's name.
+    """
+    save = Save(notebook, name, when, {each: key_of(state) for each, state in states.items()})
+    where = {"notebook": key_of_name(notebook), "name": key_of_name(name)}
+    number = insert_record(connection, "saves", save, **where)
+    connection.execute("DELETE FROM saved WHERE save NOT IN (SELECT id FROM saves)")
+    contents = {key_of(state): state for state in states.values()}
+    blobs.put(connection, blobs.STATE, contents, 0, when)
+    rows = [(key, number) for key in contents]
+    connection.executemany("INSERT INTO saved (blob, save) VALUES (?, ?)", rows)
+
+
+def find_save(connection: sqlite3.Connection, notebook: str, name: str) -> dict[str, bytes] | None:
+    """Return the states saved under a name, by source; None if there is no such name."""
+    where = {"notebook": key_of_name(notebook), "name": key_of_name(name)}
+    for save in select_records(connection, "saves", Save, **where):
+        found = blobs.load(connection, save.states.values())
+        return {source: found[key] for source, key in save.states.items() if key in found}
+    return None

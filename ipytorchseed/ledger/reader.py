@@ -13,10 +13,8 @@ from ipytorchseed.ledger import blobs, queries
 from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
 from ipytorchseed.ledger.prune import used_bytes
-from ipytorchseed.ledger.queries import LATEST, Query
-from ipytorchseed.ledger.records import UNDONE, Findings, Run, Trace
-from ipytorchseed.ledger.seeds import Save, SeedEntry, find_save
-from ipytorchseed.ledger.tables import select
+from ipytorchseed.ledger.queries import LATEST, Query, select_records
+from ipytorchseed.ledger.records import UNDONE, Findings, Run, Save, SeedEntry, Trace
 from ipytorchseed.ledger.verify import verify
 
 # The maximum number of runs to search for cells with the same text.
@@ -137,8 +135,7 @@ class Reader:
 
     def run_ids_between(self, notebook: str, after_id: int, up_to_id: int = LATEST) -> list[int]:
         """Return the numbers of the runs in ``runs_between``, without reading them."""
-        query = _between(notebook, after_id, up_to_id)
-        return self._database.read(lambda connection: queries.ids(connection, query))
+        return self._database.read(queries.ids, _between(notebook, after_id, up_to_id))
 
     def notebooks(self) -> list[str]:
         """Return the names of all notebooks with runs in the ledger."""
@@ -160,41 +157,38 @@ class Reader:
     def states(self, digests: Iterable[str]) -> dict[str, bytes]:
         """Return the full states with these digests that are in the ledger, by digest."""
         wanted = {each: key for each in digests if (key := key_of_digest(each)) is not None}
-        found = self._database.read(lambda connection: blobs.load(connection, wanted.values()))
+        found = self._database.read(blobs.load, wanted.values())
         return {each: found[key] for each, key in wanted.items() if key in found}
 
     def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
         """Return the traces of runs by the number of the run, oldest first."""
         numbers = [*runs]
-
-        def do(connection: sqlite3.Connection) -> dict[int, list[Trace]]:
-            return {run: select(connection, "traces", Trace, run=run) for run in numbers}
-
-        return {run: traces for run, traces in self._database.read(do).items() if traces}
+        found = self._database.read(
+            lambda connection: {
+                run: select_records(connection, "traces", Trace, run=run) for run in numbers
+            }
+        )
+        return {run: traces for run, traces in found.items() if traces}
 
     def findings(self, run: int, against: int) -> Findings | None:
         """Return the findings about a pair of runs, or None."""
-        found = self._database.read(
-            lambda connection: select(connection, "findings", Findings, run=run, against=against)
-        )
+        columns = {"run": run, "against": against}
+        found = self._database.read(select_records, "findings", Findings, **columns)
         return found[0] if found else None
 
     def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
         """Return the last entries of the log of seeds, oldest first."""
         where = {} if notebook is None else {"notebook": key_of_name(notebook)}
-        return self._database.read(
-            lambda connection: select(connection, "seeds", SeedEntry, limit, **where)
-        )
+        return self._database.read(select_records, "seeds", SeedEntry, limit, **where)
 
     def saved(self, notebook: str, name: str) -> dict[str, bytes] | None:
         """Return the states that were saved under a name, by source, or None."""
-        return self._database.read(lambda connection: find_save(connection, notebook, name))
+        return self._database.read(queries.find_save, notebook, name)
 
     def saves(self, notebook: str) -> dict[str, float]:
         """Return the names of a notebook's saved states, oldest first, with their times."""
-        saves = self._database.read(
-            lambda connection: select(connection, "saves", Save, notebook=key_of_name(notebook))
-        )
+        where = {"notebook": key_of_name(notebook)}
+        saves = self._database.read(select_records, "saves", Save, **where)
         return {save.name: save.when for save in saves}
 
     def verify(self) -> list[str]:
@@ -207,7 +201,7 @@ class Reader:
     def _pages(self, query: Query) -> Iterator[Run]:
         """Iterate over runs; read one first, because it is often enough, and then more."""
         size = 1
-        while found := self._select(replace(query, limit=size)):
+        while found := self._database.read(queries.select, replace(query, limit=size)):
             yield from (run for _, run in found if run is not None)
             if len(found) < size:
                 return
@@ -215,9 +209,6 @@ class Reader:
             query = replace(
                 query, **({"up_to": edge - 1} if query.newest_first else {"after": edge})
             )
-
-    def _select(self, query: Query) -> list[tuple[int, Run | None]]:
-        return self._database.read(lambda connection: queries.select(connection, query))
 
 
 def _between(notebook: str, after_id: int, up_to_id: int) -> Query:

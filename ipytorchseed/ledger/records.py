@@ -214,6 +214,45 @@ class Outside(Struct, frozen=True, omit_defaults=True):
     importing: float = 0.0
 
 
+class SeedEntry(Struct, frozen=True):
+    """A seed that we applied.
+
+    Attributes:
+        seed: The seed, from 0 to 2**32-1.
+        how: ``now``, ``each``, ``new`` or ``scope`` if a command applied it; ``call`` or ``block``
+            if a cell called our functions.
+        when: The time, in seconds since 1970, UTC.
+        notebook: The identifier of the notebook.
+        kernel: A unique name of the kernel's process.
+        execution_count: The number in ``In[...]`` of the run that applied it, or None.
+        cell: The identifier of the cell that applied it, or None.
+    """
+
+    seed: int
+    how: str
+    when: Moment
+    notebook: str
+    kernel: str
+    execution_count: int | None = None
+    cell: str | None = None
+
+
+class Save(Struct, frozen=True):
+    """States that the user saved under a name.
+
+    Attributes:
+        notebook: The identifier of the notebook.
+        name: The name.
+        when: The time, in seconds since 1970, UTC.
+        states: The key of each source's state, by the source's name.
+    """
+
+    notebook: str
+    name: str
+    when: Moment
+    states: dict[str, int]
+
+
 # Parts of fingerprints that mark values. The first marks values that are only a reading of a clock
 # or an address, the second attributes of packages that the user has replaced.
 READING, REPLACED = "reading", "replaced"

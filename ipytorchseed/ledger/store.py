@@ -15,11 +15,10 @@ from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import place, queries
 from ipytorchseed.ledger.database import PATIENCE, Database
 from ipytorchseed.ledger.encoding import key_of_name
-from ipytorchseed.ledger.prune import DEFAULTS, Removed, checkpoint, prune
+from ipytorchseed.ledger.prune import DEFAULTS, Removed, prune
+from ipytorchseed.ledger.queries import insert_record
 from ipytorchseed.ledger.reader import Reader
-from ipytorchseed.ledger.records import Findings, Run, Trace
-from ipytorchseed.ledger.seeds import SeedEntry, put_save
-from ipytorchseed.ledger.tables import insert
+from ipytorchseed.ledger.records import Findings, Run, SeedEntry, Trace
 
 # ``maintain`` prunes after this many runs, for at most this many seconds.
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
@@ -149,11 +148,9 @@ class Ledger(Reader):
         Raises:
             LedgerError: The run was not stored.
         """
-        number = self._database.write(
-            lambda connection: queries.insert(connection, run, states), otherwise=0
-        )
+        number = self._database.write(queries.insert, run, states)
         self._added += 1
-        return number
+        return number or 0
 
     def mark_undone(self, runs: Iterable[Run]) -> None:
         """Record that the replay of these runs was undone.
@@ -161,10 +158,7 @@ class Ledger(Reader):
         Raises:
             LedgerError: Writing failed.
         """
-        numbers = [run.id for run in runs if run.id]
-        self._database.write(
-            lambda connection: queries.mark_undone(connection, numbers), otherwise=None
-        )
+        self._database.write(queries.mark_undone, [run.id for run in runs if run.id])
 
     # ----------------------------------------------------------------------------------------------
     # Traces
@@ -181,9 +175,7 @@ class Ledger(Reader):
         """
         first = slice(_MOST_TRACED)
         trace = replace(trace, operations=trace.operations[first], draws=trace.draws[first])
-        self._database.write(
-            lambda connection: insert(connection, "traces", trace, run=run), otherwise=0
-        )
+        self._database.write(insert_record, "traces", trace, run=run)
 
     def add_findings(self, run: int, against: int, findings: Findings) -> None:
         """Store the findings about a pair of runs. They are deleted with the later run.
@@ -196,10 +188,7 @@ class Ledger(Reader):
         Raises:
             LedgerError: The findings were not stored.
         """
-        self._database.write(
-            lambda connection: insert(connection, "findings", findings, run=run, against=against),
-            otherwise=0,
-        )
+        self._database.write(insert_record, "findings", findings, run=run, against=against)
 
     # ----------------------------------------------------------------------------------------------
     # Seeds and saves
@@ -207,9 +196,7 @@ class Ledger(Reader):
     def log_seed(self, entry: SeedEntry) -> int:
         """Store a seed; return the number of the entry, or 0 in a forked child."""
         where = {"notebook": key_of_name(entry.notebook), "applied": entry.when}
-        return self._database.write(
-            lambda connection: insert(connection, "seeds", entry, **where), otherwise=0
-        )
+        return self._database.write(insert_record, "seeds", entry, **where) or 0
 
     def save(self, notebook: str, name: str, states: Mapping[str, bytes]) -> None:
         """Save states under a name, replacing states saved under the same name.
@@ -219,10 +206,7 @@ class Ledger(Reader):
             name: Any text.
             states: The full state of each source, by the source's name.
         """
-        now = self.clock()
-        self._database.write(
-            lambda connection: put_save(connection, notebook, name, now, states), otherwise=None
-        )
+        self._database.write(queries.put_save, notebook, name, self.clock(), states)
 
     # ----------------------------------------------------------------------------------------------
     # Maintenance
@@ -235,7 +219,7 @@ class Ledger(Reader):
         """
         removed = prune(self._database, self.limits, self.clock(), seconds)
         if seconds is None:
-            checkpoint(self._database, thorough=True)
+            self._database.pragma("wal_checkpoint(TRUNCATE)")
         return removed
 
     def maintain(self) -> None:
@@ -249,4 +233,4 @@ class Ledger(Reader):
         if self._added >= _TIDY_EVERY:
             self._added = 0
             self.tidy(_TIDY_SECONDS)
-            checkpoint(self._database)
+            self._database.pragma("wal_checkpoint(PASSIVE)")

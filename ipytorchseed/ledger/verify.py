@@ -6,16 +6,14 @@ import itertools
 import sqlite3
 from collections.abc import Iterator, Sequence
 
-from ipytorchseed.ledger.blobs import batches, marks
-from ipytorchseed.ledger.compression import decompress
-from ipytorchseed.ledger.encoding import decode, decode_run, key_of, parts_of_run
-from ipytorchseed.ledger.records import Findings, Trace
-from ipytorchseed.ledger.seeds import Save, SeedEntry
+from ipytorchseed.ledger.blobs import batches, decompress, marks
+from ipytorchseed.ledger.encoding import decode, decode_run, key_of, split_run
+from ipytorchseed.ledger.records import Findings, Save, SeedEntry, Trace
 
 # The maximum number of problems to list.
 _MOST = 50
 
-_RECORDS: dict[str, type[Trace | Findings | SeedEntry | Save]] = {
+_RECORDS: dict[str, type[object]] = {
     "traces": Trace,
     "findings": Findings,
     "seeds": SeedEntry,
@@ -61,9 +59,8 @@ def _blobs(connection: sqlite3.Connection) -> Iterator[str]:
 def _runs(connection: sqlite3.Connection) -> Iterator[str]:
     for number, data in connection.execute("SELECT id, record FROM runs"):
         try:
-            record = decompress(data)
-            decode_run(number, record, {})
-            parts = parts_of_run(record)
+            parts, rest = split_run(decompress(data))
+            decode_run(number, rest, {})
         except ValueError as error:
             yield f"run {number}: {error}"
             continue

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.experiment.rewind import Restored
-from ipytorchseed.ledger.records import Run
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import Run, SeedEntry
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible, wrap

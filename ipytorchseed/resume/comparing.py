@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.resume.leaves import Leaf, Saved
 from ipytorchseed.resume.watching import Course, Look
-from ipytorchseed.rng.effort import Effort, TooFar, within
-from ipytorchseed.rng.position import Position
+from ipytorchseed.rng.position import Effort, Position, TooFar, within
 from ipytorchseed.rng.table import locate, sources
 from ipytorchseed.why.words import first_of
 

@@ -15,7 +15,7 @@ from ipytorchseed.introspection.anatomy import attributes, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
-from ipytorchseed.rng.random_state import RandomState
+from ipytorchseed.rng.snapshot import RandomState
 from ipytorchseed.trace.digests import MASK, digest_of_tensor
 
 _DEEP = 8  # the most levels of containers in a state that are flattened

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -16,20 +16,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.introspection.anatomy import (
-    attributes,
-    find_member,
-    module_of_class,
-    mro,
-    own,
-    per_object,
-)
+from ipytorchseed.introspection import anatomy
+from ipytorchseed.introspection.anatomy import attributes, find_member, module_of_class, per_object
 from ipytorchseed.introspection.ownership import may_be_local
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng import keras_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.seeds import check_seed, derive_seed
+from ipytorchseed.rng.seeds import LIMIT, check_seed, derive_seed
 from ipytorchseed.rng.source import Kind, digest
+from ipytorchseed.rng.table import seed_all
 
 # The maximum number of attributes or items after a name: ``t.transforms[0].affine.R`` has four.
 DEPTH = 4
@@ -157,6 +152,31 @@ def find_generators(namespace: Mapping[str, object]) -> list[FoundGenerator]:
     return list(entries.values())
 
 
+def seed_worker(worker_id: int) -> None:  # noqa: ARG001 -- torch calls it with the worker's number
+    """Seed all random sources and generators in a worker of a ``DataLoader``.
+
+    Pass this function as ``worker_init_fn``. torch already seeds Python, numpy and itself
+    differently in each worker. This function also seeds registered sources and the generator
+    objects in the dataset. Each worker has a copy of these generators, and would otherwise draw the
+    same numbers from it. Their seeds are derived from the worker's seed.
+
+    Args:
+        worker_id: The number of the worker, from 0.
+
+    Example:
+        >>> loader = DataLoader(dataset, num_workers=2, worker_init_fn=its.seed_worker)
+    """
+    import torch
+    from torch.utils.data import get_worker_info
+
+    common = torch.initial_seed() % LIMIT
+    seed_all(common)
+    info = get_worker_info()
+    if info is not None:
+        for found in find_generators({"dataset": info.dataset}):
+            found.reseed(common)
+
+
 # Libraries whose objects contain generators that users created, such as a loader's.
 _PASS_ON = frozenset({"numpy", "torch"})
 
@@ -175,21 +195,17 @@ def _library(holder: str, kind: Kind) -> str:
 
 
 def _types() -> list[tuple[type, Kind]]:
-    found = []
-    for kind in KINDS:
-        module = sys.modules.get(kind.module)
-        made = getattr(module, kind.type.rpartition(".")[2], None)
-        if isinstance(made, type):
-            found.append((made, kind))
-    return found
+    made = [
+        (getattr(sys.modules.get(kind.module), kind.type.rpartition(".")[2], None), kind)
+        for kind in KINDS
+    ]
+    return [(each, kind) for each, kind in made if isinstance(each, type)]
 
 
 def _kind_of(made: type, types: list[tuple[type, Kind]]) -> Kind | None:
-    for base, kind in types:
-        if issubclass(made, base):
-            # SystemRandom has no state: each number is from the operating system.
-            return None if issubclass(made, random.SystemRandom) else kind
-    return None
+    if issubclass(made, random.SystemRandom):
+        return None  # it has no state: each number is from the operating system
+    return next((kind for base, kind in types if issubclass(made, base)), None)
 
 
 def _state_holder(generator: object, kind: Kind) -> object:
@@ -281,16 +297,19 @@ def _shared(value: Any) -> Iterator[tuple[str, object]]:
         yield from ((name, find_member(kind, name)) for name in names if name not in held)
 
 
-def _shared_generators(kind: type) -> tuple[str, ...]:
-    """Return the names of generators that are attributes of a library's class."""
+def _members(kind: type, types: tuple[type, ...]) -> tuple[str, ...]:
+    """Return the names of the members of a library's class that have one of the types."""
     if may_be_local(module_of_class(kind)):
         return ()
-    types, names = tuple(made for made, _ in _types()), dict.fromkeys(chain(*map(own, mro(kind))))
+    names = dict.fromkeys(chain(*map(anatomy.own, anatomy.mro(kind))))
     return tuple(name for name in names if isinstance(find_member(kind, name), types))
 
 
-# The same, cached for each class.
-_shared_of = per_object(_shared_generators)
+_Names = Callable[[type], tuple[str, ...]]
+
+# The generators and the properties of a library's class, cached for each class.
+_shared_of: _Names = per_object(lambda kind: _members(kind, tuple(made for made, _ in _types())))
+_properties_of: _Names = per_object(lambda kind: _members(kind, (property,)))
 
 
 def _public(kind: type, attribute: str) -> str:
@@ -301,15 +320,3 @@ def _public(kind: type, attribute: str) -> str:
     """
     public = attribute.lstrip("_")
     return public if public != attribute and public in _properties_of(kind) else attribute
-
-
-def _properties(kind: type) -> frozenset[str]:
-    """Return the names of the properties of a library's class."""
-    if may_be_local(module_of_class(kind)):
-        return frozenset()
-    names = {*chain(*map(own, mro(kind)))}
-    return frozenset(name for name in names if isinstance(find_member(kind, name), property))
-
-
-# The same, cached for each class.
-_properties_of = per_object(_properties)

@@ -45,11 +45,15 @@ def _numbers_in(tensor: Any) -> bytes:
 
 
 def _write_generator(generator: Any, state: bytes) -> None:
-    generator.state.assign(_numbers(state))
+    """Restore a state of a generator.
 
-
-def _seed_generator(generator: Any, value: int) -> None:
-    generator.state.assign([value & _INT32, 0])
+    Raises:
+        StateError: The bytes are not such a state.
+    """
+    numbers = _parse(state)
+    if numbers is None:
+        raise StateError(f"these {len(state)} bytes are no state of a seed generator of Keras")
+    generator.state.assign(numbers)
 
 
 def locate(state: bytes, hints: Sequence[int] = ()) -> Position:  # noqa: ARG001
@@ -68,21 +72,10 @@ def _parse(state: bytes) -> list[int] | None:
     return found if is_state else None
 
 
-def _numbers(state: bytes) -> list[int]:
-    """Return the two numbers of a state.
-
-    Raises:
-        StateError: The bytes are not such a state.
-    """
-    found = _parse(state)
-    if found is None:
-        raise StateError(f"these {len(state)} bytes are no state of a seed generator of Keras")
-    return found
-
-
 KIND = Kind(
     "keras.random.SeedGenerator", "keras.random", _read_generator, _write_generator,
-    _seed_generator, lambda it, hints: locate(_read_generator(it), hints),
+    lambda it, value: it.state.assign([value & _INT32, 0]),
+    lambda it, hints: locate(_read_generator(it), hints),
 )  # fmt: skip
 
 

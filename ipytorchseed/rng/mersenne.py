@@ -21,8 +21,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng.effort import current
-from ipytorchseed.rng.position import BOUND, Position
+from ipytorchseed.rng.position import BOUND, Position, spend
 
 N, M = 624, 397
 _WORDS = 4 * N
@@ -133,13 +132,11 @@ def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
     engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
     live = (ctypes.c_uint32 * N).from_address(ctypes.addressof(words))
     first = int.from_bytes(goal[:4], "little")
-    effort = current()
     for block in range((bound + origin.used) // N + 1):
         if live[0] == first and words.raw.startswith(goal):
             draws = N * block + used - origin.used
             return draws if 0 <= draws <= bound else None
-        if effort is not None:
-            effort.spend(N)
+        spend(N)
         engine.random_raw(N, output=False)
     return None
 
@@ -163,8 +160,7 @@ def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Positio
         near = _from_hints(state, scheme, hints, reach) or _search_backwards(state, scheme, reach)
         if near is not None:
             return near
-    far = _from_hints(state, scheme, hints[:1], BOUND)
-    return far or Position(beyond=bool(hints))
+    return _from_hints(state, scheme, hints[:1], BOUND) or Position(beyond=bool(hints))
 
 
 def _from_hints(
@@ -184,27 +180,17 @@ def _search_backwards(state: Twister, scheme: Scheme, reach: int) -> Position | 
 
     words = np.frombuffer(state.words, dtype=np.uint32)
     recover = _knuth_seed if scheme == "knuth" else _array_seed
-    effort = current()
     for block in range(reach // N + 2):
         seed = recover([int(word) for word in words[:8]])
-        if seed is not None and _same_but_first_bits(seeded(seed, scheme).words, words):
-            draws = N * block + state.used - N
-            return Position(seed, draws) if draws >= 0 else None
-        if effort is not None:
-            effort.spend(_SLOWER * N)
+        if seed is not None:
+            made = np.frombuffer(seeded(seed, scheme).words, dtype=np.uint32)
+            # Of the first word, only the highest bit affects the next twist.
+            if (made[1:] == words[1:]).all() and (made[0] ^ words[0]) >> 31 == 0:
+                draws = N * block + state.used - N
+                return Position(seed, draws) if draws >= 0 else None
+        spend(_SLOWER * N)
         words = _untwist(words)
     return None
-
-
-def _same_but_first_bits(made: bytes, words: Any) -> bool:  # numpy array
-    """Return whether words are equal in all bits that affect the next twist.
-
-    Of the first word, only the highest bit does.
-    """
-    import numpy as np
-
-    other = np.frombuffer(made, dtype=np.uint32)
-    return bool((other[1:] == words[1:]).all() and (other[0] ^ words[0]) >> 31 == 0)
 
 
 def _untwist(new: Any) -> Any:  # numpy arrays of 624 words
@@ -254,15 +240,6 @@ def _knuth_seed(words: list[int]) -> int | None:
     return _spread(((words[1] - 1) * pow(factor, -1, 2**32)) & _MASK)
 
 
-@lru_cache(maxsize=1)
-def _array_start() -> list[int]:
-    """Return the words into which ``init_by_array`` of MT19937 mixes the key."""
-    words = [19650218]
-    for i in range(1, 8):
-        words.append((1812433253 * _spread(words[-1]) + i) & _MASK)
-    return words
-
-
 def _array_seed(words: list[int]) -> int | None:
     """Return the seed that the ``array`` scheme mixes into these words, or None.
 
@@ -271,7 +248,9 @@ def _array_seed(words: list[int]) -> int | None:
     before = {
         i: ((words[i] + i) ^ (_spread(words[i - 1]) * 1566083941)) & _MASK for i in range(3, 8)
     }
-    start = _array_start()
+    start = [19650218]  # the words into which `init_by_array` mixes the key
+    for i in range(1, 8):
+        start.append((1812433253 * _spread(start[-1]) + i) & _MASK)
     keys = {
         (before[i] - (start[i] ^ (_spread(before[i - 1]) * 1664525))) & _MASK for i in range(4, 8)
     }

@@ -1,13 +1,21 @@
-"""``snapshot`` and ``restore``: the states of all sources at one moment."""
+"""The states of all sources at one moment: ``snapshot``, ``restore`` and ``RandomState``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
-from ipytorchseed.errors import StateError
+import msgspec
+
+from ipytorchseed.errors import SourceError, StateError
+from ipytorchseed.foreign import Format, printable
 from ipytorchseed.rng import torch_random
+from ipytorchseed.rng.generators import FoundGenerator, find_generators
+from ipytorchseed.rng.ranks import own_rank
 from ipytorchseed.rng.source import digest, put_all
 from ipytorchseed.rng.table import import_lazy, sources
 
@@ -55,11 +63,8 @@ def snapshot() -> Snapshot:
         StateError: Reading a source failed.
     """
     import_lazy()
-    states = {}
-    for source in sources():
-        state = source.state()
-        if state is not None:
-            states[source.name] = state
+    read = {source.name: source.state() for source in sources()}
+    states = {name: state for name, state in read.items() if state is not None}
     return Snapshot(MappingProxyType(states), torch_random.Queue.read())
 
 
@@ -87,3 +92,163 @@ def restore(snapshot: Snapshot) -> None:
         raise StateError(msg)
     put_all((present[name], state) for name, state in snapshot.states.items())
     snapshot.queue.write()
+
+
+_VERSION = 1
+
+_HINT = "load what RandomState.state_dict() returned"
+_FORMAT = Format("random state", StateError, _HINT, size=1 << 26)
+
+
+class _States(msgspec.Struct, frozen=True):
+    """The full states of sources and generators in one process, by name."""
+
+    sources: dict[str, bytes]
+    generators: dict[str, bytes]
+
+
+class RandomState:
+    """The states of all random sources and of given generators, for a checkpoint.
+
+    It implements torch's ``Stateful`` protocol: ``state_dict`` returns bytes and integers, and
+    ``load_state_dict`` restores them. States are stored by rank. In a job with several processes,
+    each process should save its states (with ``torch.distributed.checkpoint``, or in one file per
+    rank), and then restores its own.
+
+    Args:
+        generators: Generators, or objects that contain generators, such as a ``DataLoader``.
+
+    Raises:
+        SourceError: An argument is not a generator and does not contain one.
+
+    Example:
+        >>> random_state = its.RandomState(g=g, loader=loader)
+        >>> torch.save({"model": model.state_dict(), "random": random_state.state_dict()}, path)
+        >>> random_state.load_state_dict(torch.load(path)["random"])
+    """
+
+    def __init__(self, **generators: object) -> None:
+        self._given = generators
+        names = [name for each in self._found().values() for name in (each.name, *each.others)]
+        held = {re.split(r"[.[]", name)[0] for name in names}
+        for name, value in generators.items():
+            if name not in held:
+                raise SourceError(
+                    f"{name} is {_describe(value)} and has no generator; without one"
+                    " it draws from the sources, which are kept anyway: leave it out"
+                )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the current states, without drawing numbers or starting a device.
+
+        Returns:
+            The version of the format, and the states as bytes under ``rank0`` (``rank1``, ...).
+            ``torch.load`` accepts it with ``weights_only=True``.
+        """
+        found = {name: each.read() for name, each in self._found().items()}
+        states = _States(dict(snapshot().states), found)
+        return {"format": _VERSION, _rank(): msgspec.msgpack.encode(states)}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Restore the states of all sources and generators.
+
+        Sources that are not in the checkpoint do not change. Sources that are not on this machine
+        are skipped with a warning. If the checkpoint only contains the states of other ranks,
+        nothing changes, and there is a warning too. A GPU that has not started gets its state when
+        it starts.
+
+        Args:
+            state_dict: The return value of ``state_dict``.
+
+        Raises:
+            StateError: ``state_dict`` is not such a value, or its generators have other names than
+                the generators of this object. Nothing was changed.
+        """
+        states = _unpack(state_dict)
+        if states is None:
+            return
+        found = self._found()
+        if found.keys() != states.generators.keys():
+            lists = (", ".join(sorted(each)) or "none" for each in (states.generators, found))
+            msg = (
+                "the checkpoint holds the generators {}, this RandomState has {}: give it the same"
+            )
+            raise StateError(msg.format(*lists))
+        _restore(states.sources, [(found[name], each) for name, each in states.generators.items()])
+
+    def _found(self) -> dict[str, FoundGenerator]:
+        return {each.name: each for each in find_generators(self._given)}
+
+    def __repr__(self) -> str:
+        now = [(source.name, source.read()) for source in sources()]
+        told = [f"{name} {digest(state)[:8]}" for name, state in now if state is not None]
+        told += [f"{name} {each.digest[:8]}" for name, each in self._found().items()]
+        return f"RandomState({', '.join(told)})"
+
+
+def _describe(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _rank() -> str:
+    """Return the key of this process in a checkpoint."""
+    return f"rank{own_rank() or 0}"
+
+
+def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
+    """Return the states of this rank; if there are none, warn and return None.
+
+    Raises:
+        StateError: ``state_dict`` is not valid.
+    """
+    if not hasattr(state_dict, "keys") or "format" not in state_dict:
+        msg = f"a RandomState loads what its state_dict() returned, not {_describe(state_dict)}"
+        raise StateError(msg)
+    if state_dict["format"] != _VERSION:
+        raise StateError(
+            f"the random state has format {state_dict['format']!r:.40}; this ipytorchseed reads"
+            f" format {_VERSION}: load it with the version that saved it"
+        )
+    rank = _rank()
+    if rank not in state_dict:
+        kept = ", ".join(sorted(str(name) for name in state_dict if name != "format")) or "no rank"
+        warnings.warn(
+            f"the checkpoint holds the random states of {kept}, not of {rank}: its sources and"
+            " generators stay where they are; have every rank save its own",
+            stacklevel=3,
+        )
+        return None
+    with _FORMAT.errors(rank):
+        return msgspec.msgpack.decode(state_dict[rank], type=_States)
+
+
+def _restore(
+    states: Mapping[str, bytes], generators: Sequence[tuple[FoundGenerator, bytes]]
+) -> None:
+    """Restore sources and generators, and warn about sources that do not exist here.
+
+    Devices that have not started get their state when they start.
+
+    Args:
+        states: The states of sources, by name.
+        generators: The generators, each with its state.
+    """
+    import numpy.random  # noqa: F401 -- without it, there is no source to restore
+
+    present = {source.name: source for source in sources()}
+    waiting = {
+        name: write
+        for name in states.keys() - present.keys()
+        if (write := torch_random.queued_write(name, states[name])) is not None
+    }
+    known = [(present[name], states[name]) for name in states if name in present]
+    put_all([*generators, *known])
+    for write in waiting.values():
+        write()
+    absent = states.keys() - present.keys() - waiting.keys()
+    if absent:
+        warnings.warn(
+            f"the checkpoint holds the state of {printable(', '.join(sorted(absent)))}, which this"
+            " process does not have: it is left out",
+            stacklevel=4,
+        )

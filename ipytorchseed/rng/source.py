@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
@@ -12,11 +12,6 @@ from ipytorchseed.errors import StateError, in_brief
 from ipytorchseed.rng.position import UNKNOWN, Position
 
 Locate = Callable[[bytes, Sequence[int]], Position]
-
-
-def nowhere(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001
-    """Return ``UNKNOWN``, for generators whose algorithm is unknown."""
-    return UNKNOWN
 
 
 class Source(Struct, frozen=True):
@@ -28,7 +23,8 @@ class Source(Struct, frozen=True):
         read: Returns the full state as bytes, or None if the library cannot return it. It must not
             draw or start a device.
         write: Restores a state that ``read`` returned.
-        locate: Finds the seed and draws of a state, given likely seeds.
+        locate: Finds the seed and draws of a state, given likely seeds; by default, they are
+            unknown.
         type: Always empty; see ``FoundGenerator.type``.
     """
 
@@ -36,7 +32,7 @@ class Source(Struct, frozen=True):
     seed: Callable[[int], object]
     read: Callable[[], bytes | None]
     write: Callable[[bytes], object]
-    locate: Locate = nowhere
+    locate: Locate = lambda *_: UNKNOWN
     type: ClassVar[str] = ""
 
     def state(self) -> bytes | None:
@@ -87,20 +83,6 @@ class Kind(Struct, frozen=True):
         )
 
 
-class Waiting(Protocol):
-    """An object that seeds a library at its import; see ``Awaited``."""
-
-    @property
-    def sources(self) -> Sequence[Source]:
-        """Return the source, if the library will be seeded at its import."""
-
-    def can_wait(self) -> bool:
-        """Return whether the library is installed and was not imported yet."""
-
-    def seed(self, value: int) -> None:
-        """Seed the library once it is imported."""
-
-
 class Library(Struct, frozen=True):
     """A row in the table of libraries.
 
@@ -113,7 +95,8 @@ class Library(Struct, frozen=True):
         sources: Returns the sources that can be read now, without starting a device.
         essential: Whether seeding imports the library. Otherwise, the library is seeded only if it
             is already imported.
-        awaited: Seeds the library at a later import, or None if that is impossible.
+        awaited: The ``torch_random.Awaited`` that seeds the library at a later import, or None if
+            that is impossible.
     """
 
     name: str
@@ -121,7 +104,7 @@ class Library(Struct, frozen=True):
     seeder: Callable[[], Callable[[int], object]]
     sources: Callable[[], Sequence[Source]]
     essential: bool = False
-    awaited: Waiting | None = None
+    awaited: Any = None
 
 
 def digest(state: bytes) -> str:
@@ -129,17 +112,7 @@ def digest(state: bytes) -> str:
     return xxh3_64_hexdigest(state)
 
 
-class StateHolder(Protocol):
-    """A source or generator, whose state can be read and restored."""
-
-    def read(self) -> bytes | None:
-        """Return the full state, or None if unknown."""
-
-    def write(self, state: bytes, /) -> object:
-        """Restore a state that ``read`` returned."""
-
-
-def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
+def put_all(states: Iterable[tuple[Any, bytes]]) -> None:
     """Restore several states. If one cannot be restored, change nothing.
 
     Args:
@@ -148,7 +121,7 @@ def put_all(states: Iterable[tuple[StateHolder, bytes]]) -> None:
     Raises:
         StateError: A source or generator rejects its state.
     """
-    before: list[tuple[StateHolder, bytes | None]] = []
+    before: list[tuple[Any, bytes | None]] = []
     try:
         for holder, state in states:
             before.append((holder, holder.read()))

@@ -119,7 +119,7 @@ def seed_all(number: int, *, wait: bool = False) -> None:
         if library.essential or library.module in sys.modules:
             waits = wait and library.awaited is not None and library.awaited.can_wait()
             try:
-                seed = library.awaited.seed if library.awaited and waits else library.seeder()
+                seed = library.awaited.seed if waits else library.seeder()
                 seed(number)
             except Exception as error:  # noqa: BLE001 -- from registered sources, or a GPU
                 failed.append(f"{library.name!r} ({in_brief(error)})")
@@ -230,21 +230,22 @@ def register_source(  # noqa: PLR0913 -- one for each operation of a source
     )
 
 
-def _add(source: Source, module: str = "sys") -> None:
+def _add(made: Source | Callable[[], Source | None], module: str = "sys") -> None:
+    source = made if isinstance(made, Source) else made()
+    if source is None:  # the function of a plugin called `register_source`
+        return
     name: object = source.name
-    taken = {row.name for row in (*BUILT_IN, *_registered.values())} | {
-        each.name for each in _present()
-    }
+    taken = {row.name for row in (*BUILT_IN, *_registered.values())}
+    taken |= {each.name for each in _present()}
     if not isinstance(name, str) or not name or name in taken:
         msg = f"a source needs a unique name, and {name!r} is not: taken are "
         raise SourceError(msg + ", ".join(sorted(taken)))
     _registered[name] = Library(source.name, module, lambda: source.seed, lambda: (source,))
 
 
-def entry_points(group: str) -> Iterable[EntryPoint]:
+def entry_points(group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group, from a cache if possible."""
-    found: Iterable[EntryPoint] = _search((*sys.path,)).select(group=group)
-    return found
+    return tuple(_search((*sys.path,)).select(group=group))
 
 
 @lru_cache(maxsize=1)
@@ -261,19 +262,13 @@ def _search(_: tuple[str, ...]) -> Any:
 @lru_cache(maxsize=1)
 def find_plugins() -> tuple[EntryPoint, ...]:
     """Return the entry points of plugins with sources, without importing the plugins."""
-    return tuple(entry_points(group=ENTRY_POINTS))
+    return entry_points(ENTRY_POINTS)
 
 
 @lru_cache(maxsize=1)
 def _load_plugins() -> None:
     """Add the sources of installed plugins once; warn about broken plugins."""
-    load_each(find_plugins(), _add_made, "source", "unseeded")
-
-
-def _add_made(made: Source | Callable[[], Source | None]) -> None:
-    source = made if isinstance(made, Source) else made()
-    if source is not None:  # None if the function called `register_source`
-        _add(source)
+    load_each(find_plugins(), _add, "source", "unseeded")
 
 
 def load_each(

@@ -6,16 +6,19 @@ import ctypes
 import re
 import struct
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
 from itertools import starmap
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.errors import StateError
+from ipytorchseed.errors import StateError, in_brief
+from ipytorchseed.introspection.loaders import find_after, wrap_loader
 from ipytorchseed.rng import mersenne
-from ipytorchseed.rng.awaited import Awaited
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import Kind, Library, Source
 
@@ -225,13 +228,66 @@ def seeded_state(value: int) -> bytes:
     return _CPU_HEAD.pack(value, 1, 1, 0, words.tobytes()).ljust(_CPU_SIZE, b"\0")
 
 
-def _put(value: int, state: bytes) -> None:
-    seeder()(value)
-    if state != seeded_state(value):
-        write(sys.modules["torch"].default_generator, state)
+class Awaited:
+    """Seeds torch when the user imports it, because importing it takes seconds.
+
+    It is added to ``sys.meta_path`` as a finder by ``seed``, and removed by the import. Until then,
+    it is the source of torch. If a state was written to the source in the meantime, it also sets
+    that state.
+    """
+
+    def __init__(self) -> None:
+        self._source = Source("torch.cpu", self.seed, lambda: self._state, self._write, locate)
+        self._seed = 0
+        self._state = b""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The source, if torch will be seeded at its import; else nothing."""
+        return (self._source,) if self in sys.meta_path else ()
+
+    @staticmethod
+    def can_wait() -> bool:
+        """Return whether torch is installed and was not imported yet."""
+        return "torch" not in sys.modules and PathFinder.find_spec("torch") is not None
+
+    def seed(self, value: int) -> None:
+        """Seed torch once it is imported."""
+        self._seed, self._state = value, seeded_state(value)
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)  # first, because `find_spec` calls the other finders
+
+    def _write(self, state: bytes) -> None:
+        self._state = state
+
+    def cancel(self) -> bool:
+        """Do not seed torch at its import; return whether that was planned."""
+        waited = self in sys.meta_path
+        if waited:
+            sys.meta_path.remove(self)
+        return waited
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec from other finders, with a loader that seeds torch."""
+        spec = find_after(self, name, path, target) if name == "torch" else None
+        if spec is not None:
+            wrap_loader(spec, self._run)
+        return spec
+
+    def _run(self, loader: Any, module: ModuleType) -> None:
+        loader.exec_module(module)
+        self.cancel()
+        try:
+            seeder()(self._seed)
+            if self._state != seeded_state(self._seed):
+                write(module.default_generator, self._state)
+        except Exception as error:  # noqa: BLE001 -- the user's import must not fail
+            warnings.warn(f"torch could not be seeded: {in_brief(error)}", stacklevel=2)
 
 
-AWAITED = Awaited("torch", "torch.cpu", seeded_state, _put, locate)
+AWAITED = Awaited()
 
 
 class Queue(Struct, frozen=True):

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from xxhash import xxh3_64, xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
-from ipytorchseed.ledger import forks
+from ipytorchseed.ledger import database
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import NUMPY_SEEDED
 from ipytorchseed.session import hearing
@@ -195,7 +195,7 @@ class FileWatch:
             may: Functions that the code may call. The result includes them, except functions of
                 numpy that certainly were not called.
         """
-        heard = self._hears and self._alone and not forks.count() and numpy_is_heard()
+        heard = self._hears and self._alone and not database.forked.is_set() and numpy_is_heard()
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 

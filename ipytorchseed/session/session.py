@@ -19,8 +19,7 @@ from ipytorchseed.introspection.ownership import is_of_library
 from ipytorchseed.introspection.quiet import uncollected
 from ipytorchseed.introspection.values import is_scalar, module_of, qualified_name, shell_name
 from ipytorchseed.ledger.place import ledger_path
-from ipytorchseed.ledger.records import READING, REPLACED, Outside, Run, marked
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import READING, REPLACED, Outside, Run, SeedEntry, marked
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.observe.asked import not_asked
 from ipytorchseed.observe.observed import observed

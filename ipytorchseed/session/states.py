@@ -10,8 +10,7 @@ from ipytorchseed.ledger.records import Findings, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.reads.written import Written, written
 from ipytorchseed.rng.distance import NEAR, draws_between, is_fresh, is_of_ours, locate_state
-from ipytorchseed.rng.effort import Effort, TooFar, within
-from ipytorchseed.rng.position import Position
+from ipytorchseed.rng.position import Effort, Position, TooFar, within
 from ipytorchseed.rng.table import recent_seeds, sources
 from ipytorchseed.why.evidence import HistoryLookup
 

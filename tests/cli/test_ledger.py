@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ipytorchseed.cli import main
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 

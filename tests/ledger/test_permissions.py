@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import permissions
+from ipytorchseed.ledger import place
 from ipytorchseed.ledger.store import Ledger
 from tests.kernel import Kernel
 from tests.ledger import samples
@@ -83,7 +83,7 @@ def test_a_ledger_that_others_can_write_is_refused(path, mode):
 
 
 @root
-@pytest.mark.parametrize("end", permissions.SIBLINGS)
+@pytest.mark.parametrize("end", place.SIBLINGS)
 def test_a_planted_file_of_sqlites_is_not_used(path, end):
     """A log or a journal would be played back into the ledger."""
     planted = path.with_name(path.name + end)
@@ -193,7 +193,7 @@ def device(path):
         pytest.skip("only the administrator can make devices")
 
 
-@pytest.mark.parametrize("end", ["", *permissions.SIBLINGS])
+@pytest.mark.parametrize("end", ["", *place.SIBLINGS])
 @pytest.mark.parametrize("make", [fifo, device, Path.mkdir])
 def test_only_regular_files_are_opened(path, make, end):
     """Nothing waits for ever, and nothing is read without end."""
@@ -223,7 +223,7 @@ def test_a_file_planted_while_the_ledger_is_being_made_is_found(path, monkeypatc
     """Between the look and the opening, in a folder that is open to all."""
     path.unlink()
     wal = path.with_name(path.name + "-wal")
-    real = permissions._check_folder
+    real = place._check_folder
     looks = []
 
     def look(folder):
@@ -232,7 +232,7 @@ def test_a_file_planted_while_the_ledger_is_being_made_is_found(path, monkeypatc
             os.chmod(wal, 0o666)  # noqa: PTH101, S103 -- as if somebody else had made it
         real(folder)
 
-    monkeypatch.setattr(permissions, "_check_folder", look)
+    monkeypatch.setattr(place, "_check_folder", look)
     with pytest.raises(LedgerError, match="can be written by other users"):
         Ledger.open(path)
     assert looks == [False, True]

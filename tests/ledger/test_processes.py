@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.ledger.database import Database
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 

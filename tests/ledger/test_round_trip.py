@@ -14,7 +14,7 @@ from msgspec.structs import replace
 import ipytorchseed as its
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger import compression, encoding
+from ipytorchseed.ledger import blobs, encoding
 from ipytorchseed.ledger.prune import Limits
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
@@ -85,14 +85,14 @@ def test_halves_of_a_character_stay_apart():
 @given(st.binary(max_size=6000) | st.binary(min_size=1000, max_size=3000).map(lambda b: b * 3))
 def test_compressed_bytes_come_back(data):
     """Whatever they are."""
-    assert compression.decompress(compression.compress(data)) == data
+    assert blobs.decompress(blobs.compress(data)) == data
 
 
 @given(st.binary(max_size=2000), st.binary(max_size=9))
 def test_half_empty_bytes_come_back(words, rest):
     """Words of 32 bits kept in 64, as in torch's states, with anything after them."""
     spread = b"".join(words[at : at + 4] + bytes(4) for at in range(0, len(words), 4)) + rest
-    assert compression.decompress(compression.compress(spread)) == spread
+    assert blobs.decompress(blobs.compress(spread)) == spread
 
 
 @pytest.mark.usefixtures("put_back")
@@ -102,15 +102,15 @@ def test_real_states_come_back_and_torchs_shrinks():
     torch.rand(1000)
     snapshot = its.snapshot()
     for state in snapshot.states.values():
-        assert compression.decompress(compression.compress(state)) == state
-    assert len(compression.compress(snapshot.states["torch.cpu"])) < 2700
+        assert blobs.decompress(blobs.compress(state)) == state
+    assert len(blobs.compress(snapshot.states["torch.cpu"])) < 2700
 
 
 @pytest.mark.parametrize("data", [b"", b"\7abc", b"\1abc", b"\2abc"])
 def test_bytes_that_were_not_compressed_are_refused(data):
     """With one kind of error, whatever is wrong with them."""
     with pytest.raises(ValueError, match="bytes"):
-        compression.decompress(data)
+        blobs.decompress(data)
 
 
 @given(samples.values)
@@ -122,7 +122,7 @@ def test_any_value_comes_back(value):
 @given(st.binary(max_size=200))
 def test_bytes_that_are_no_record_are_refused(data):
     """With one kind of error, and never with another."""
-    for read in (partial(encoding.decode, kind=Run), encoding.parts_of_run):
+    for read in (partial(encoding.decode, kind=Run), encoding.split_run):
         with suppress(ValueError):
             read(data)
 

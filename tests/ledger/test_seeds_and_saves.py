@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ipytorchseed.ledger.prune import Limits
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
 from tests.ledger import samples

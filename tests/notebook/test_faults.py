@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from ipytorchseed.ledger.place import NAME
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.session.variables import MOST_NAMES
 from tests.kernel import PATIENCE, Kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ipytorchseed.experiment.rewind import Restored
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.render.seeding import SeedLog, restored_text
 from tests.render.test_timeline import run
 

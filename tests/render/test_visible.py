@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.machine import Fact
 from ipytorchseed.experiment.rewind import Restored
-from ipytorchseed.ledger.records import Observed
-from ipytorchseed.ledger.seeds import SeedEntry
+from ipytorchseed.ledger.records import Observed, SeedEntry
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.inspection import (
     line_model,

@@ -8,8 +8,7 @@ import torch
 
 from ipytorchseed.rng import numpy_random, torch_random
 from ipytorchseed.rng.distance import draws_between
-from ipytorchseed.rng.effort import Effort, TooFar, within
-from ipytorchseed.rng.position import Position
+from ipytorchseed.rng.position import Effort, Position, TooFar, within
 
 FAR = 1_000_000
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, Philox, SeedSequence
 
-from ipytorchseed.rng import mersenne, odometer
+from ipytorchseed.rng import mersenne, numpy_random
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.numpy_random import locate_generator
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
@@ -38,7 +38,7 @@ def test_seed_and_draws_are_exact(engine, seed, draws, hints):
     """
     made = engine(seed)
     made.random_raw(draws)
-    assert odometer.locate(made, hints) == Position(seed, draws)
+    assert numpy_random.locate_engine(made, hints) == Position(seed, draws)
 
 
 @every_engine
@@ -51,14 +51,14 @@ def test_a_hint_finds_a_seed_given_later(engine, seed, first, draws):
     made = engine(first)
     made.state = engine(seed).state
     made.random_raw(draws)
-    assert odometer.locate(made, [1, seed]) == Position(seed, draws)
+    assert numpy_random.locate_engine(made, [1, seed]) == Position(seed, draws)
 
 
 @every_engine
 def test_reading_the_position_draws_nothing(engine):
     """The next numbers do not change."""
     looked, plain = engine(5), engine(5)
-    odometer.locate(looked, [1, 5])
+    numpy_random.locate_engine(looked, [1, 5])
     assert looked.random_raw(700).tolist() == plain.random_raw(700).tolist()
 
 
@@ -68,7 +68,7 @@ def test_long_ways_are_arithmetic(engine, seed, draws):
     """Any distance up to the bound is computed without steps."""
     made = engine(seed)
     made.advance(draws)
-    assert odometer.locate(made) == Position(seed, draws)
+    assert numpy_random.locate_engine(made) == Position(seed, draws)
 
 
 @arithmetic
@@ -80,19 +80,19 @@ def test_past_the_bound_the_position_is_given_up(engine, seed, draws):
     """
     made = engine(seed)
     made.advance(draws)
-    assert odometer.locate(made) == Position(beyond=True)
+    assert numpy_random.locate_engine(made) == Position(beyond=True)
 
 
 @every_engine
 def test_past_a_smaller_bound_every_engine_gives_up(monkeypatch, engine):
     """Exact up to the bound, unknown and ``beyond`` after it."""
-    monkeypatch.setattr(odometer, "BOUND", 1000)
+    monkeypatch.setattr(numpy_random, "BOUND", 1000)
     monkeypatch.setattr(mersenne.distance, "__defaults__", (1000,))
     made = engine(5)
     made.random_raw(1000)
-    assert odometer.locate(made) == Position(5, 1000)
+    assert numpy_random.locate_engine(made) == Position(5, 1000)
     made.random_raw(1)
-    assert odometer.locate(made) == Position(beyond=True)
+    assert numpy_random.locate_engine(made) == Position(beyond=True)
 
 
 @every_engine
@@ -100,7 +100,7 @@ def test_a_state_before_the_seed_has_no_position(engine):
     """No draws lead from a later state to an earlier one."""
     late = engine(5)
     late.random_raw(7)
-    count = odometer._COUNT[engine.__name__]
+    count = numpy_random._COUNT[engine.__name__]
     assert count(engine(5), late.state) == 7
     back = count(late, engine(5).state)
     assert back is None or back > BOUND
@@ -112,7 +112,7 @@ def test_another_stream_is_not_taken_for_this_one(engine):
     made = engine(5)
     made.state = engine(6).state
     made.random_raw(10)
-    assert odometer.locate(made) == Position(beyond=True)
+    assert numpy_random.locate_engine(made) == Position(beyond=True)
 
 
 @pytest.mark.parametrize(("engine", "part"), [(PCG64, "inc"), (PCG64DXSM, "inc"), (Philox, "key")])
@@ -125,7 +125,7 @@ def test_the_same_place_in_another_stream_is_another_place(engine, part):
     state = made.state
     state["state"][part] = engine(6).state["state"][part]
     made.state = state
-    assert odometer.locate(made) == Position(beyond=True)
+    assert numpy_random.locate_engine(made) == Position(beyond=True)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_the_other_half_of_a_number_is_no_draw():
 def test_an_engine_of_another_library_is_unknown():
     """We cannot count its steps, even if it has the name of numpy's engine."""
     foreign = type("PCG64", (PCG64,), {"__module__": "elsewhere"})
-    assert odometer.locate(foreign(5), [5]) is UNKNOWN
+    assert numpy_random.locate_engine(foreign(5), [5]) is UNKNOWN
 
 
 def test_a_generator_in_the_namespace_shows_seed_and_draws():

@@ -15,7 +15,7 @@ import click
 
 import ipytorchseed
 from ipytorchseed.cli import main
-from ipytorchseed.determinism import environment, inductor_flags, precision, torch_flags
+from ipytorchseed.determinism import environment, precision, torch_flags
 from ipytorchseed.determinism.flag import ANY
 from ipytorchseed.determinism.libraries import SETTINGS
 from ipytorchseed.determinism.library_calls import known_calls
@@ -38,7 +38,7 @@ _GROUPS = {
     "Deterministic algorithms": torch_flags.ALGORITHMS,
     "Libraries below torch": torch_flags.LIBRARIES,
     "Environment variables": environment.FLAGS,
-    "Compiled code": inductor_flags.COMPILED,
+    "Compiled code": torch_flags.COMPILED,
     "Modes and threads": torch_flags.MODES,
     "The precision of float32": precision.FLAGS,
     "Smaller types and attention": torch_flags.NUMBERS,

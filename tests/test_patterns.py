@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import ipytorchseed
-from ipytorchseed.determinism.advice import ADVICE
+from ipytorchseed.determinism.alerts import ADVICE
 from ipytorchseed.session import noise
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="has no limit of time")

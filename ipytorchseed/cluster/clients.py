@@ -46,12 +46,10 @@ def find_client(values: Iterable[Any]) -> Any:  # an ipyparallel.Client
         LookupFailure: There is no client or no engine, or ipyparallel is not installed.
     """
     ipyparallel = import_ipyparallel()
-    held: dict[int, Any] = {}
-    for value in values:
-        client = value.client if issubclass(type(value), ipyparallel.client.view.View) else value
-        if issubclass(type(client), ipyparallel.Client):
-            held[id(client)] = client
-    clients = [each for each in held.values() if not each._closed]  # noqa: SLF001 -- no public attribute says it
+    view = ipyparallel.client.view.View
+    held = (value.client if issubclass(type(value), view) else value for value in values)
+    clients = [each for each in held if issubclass(type(each), ipyparallel.Client)]
+    clients = [each for each in clients if not each._closed]  # noqa: SLF001 -- no public attribute says it
     if not clients:
         raise LookupFailure(f"no ipyparallel cluster is connected here; for example: rc = {_START}")
     return _with_engines(clients[-1], "the connected cluster")
@@ -195,7 +193,7 @@ def spread(  # noqa: PLR0913 -- most by name
             for engine in [each for each, (_, result) in waiting.items() if result.ready()]:
                 name, result = waiting.pop(engine)
                 came = _take(result)
-                tries[name] += isinstance(came, Lost)
+                tries[name] += 1
                 if isinstance(came, Lost) and tries[name] < _TRIES:
                     open_.append(name)
                 else:

@@ -3,6 +3,10 @@
 In strict mode torch raises an error. We add a note that names the operation, the line, and what to
 use instead. In warn-only mode torch warns. Python would drop repeated warnings of the same line;
 our filter lets all of them through, so that they can be counted.
+
+The docstring of ``torch.use_deterministic_algorithms`` has two lists, which change with each
+release: operations that then use a deterministic algorithm, and operations that raise because they
+have none. The tables here contain the lists of the releases up to 2.15.
 """
 
 from __future__ import annotations
@@ -13,13 +17,13 @@ import sys
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable
+from itertools import takewhile
 from traceback import walk_stack, walk_tb
 from types import FrameType
 from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism.advice import UNLISTED, find_advice
 from ipytorchseed.patterns import lazy_pattern
 
 Place = tuple[FrameType, int]
@@ -28,12 +32,11 @@ PickPlace = Callable[[list[Place]], Place | None]
 _UNDETERMINED = "does not have a deterministic implementation"
 _ATTENTION = "defaults to a non-deterministic algorithm"  # a warning only: strict mode avoids it
 _CUBLAS = "not deterministic because it uses CuBLAS"
-_OPERATION = (
-    lazy_pattern(  # names have spaces; other errors quote alerts ("RuntimeError: put_ does")
-        r"(?:^|: |[('\"])([\w.]{1,99}(?:::\w{1,99}){0,9}(?: [\w='\"]{1,99}){0,9})"
-        rf" (?:{_UNDETERMINED}|{_ATTENTION})",
-        re.MULTILINE,
-    )
+# Names have spaces; other errors quote alerts ("RuntimeError: put_ does").
+_OPERATION = lazy_pattern(
+    r"(?:^|: |[('\"])([\w.]{1,99}(?:::\w{1,99}){0,9}(?: [\w='\"]{1,99}){0,9})"
+    rf" (?:{_UNDETERMINED}|{_ATTENTION})",
+    re.MULTILINE,
 )
 # Functions of torch that start a backward pass.
 _ENGINE = frozenset({"_engine_run_backward", "run_backward"})
@@ -86,10 +89,10 @@ def recent_alerts() -> tuple[Alert, ...]:
 
 def operation_in(message: str) -> str | None:
     """Return the operation that an alert names; None if the text is not an alert."""
+    if _CUBLAS in message:
+        return "cuBLAS"
     named = _OPERATION.search(message)
-    if named:
-        return named.group(1)
-    return "cuBLAS" if _CUBLAS in message else None
+    return named and named.group(1)
 
 
 class AlertCollector:
@@ -109,17 +112,12 @@ class AlertCollector:
         self._shown: Any = None
         self._listening = False
 
-    @property
-    def alerts(self) -> list[Alert]:
-        """The alerts so far, in the order of their first appearance."""
-        return [
+    def take(self) -> list[Alert]:
+        """Return the alerts so far in the order of first appearance, and forget them."""
+        alerts = [
             Alert(operation, line, code, count, forward)
             for (operation, line, code, forward), count in self._counts.items()
         ]
-
-    def take(self) -> list[Alert]:
-        """Return the alerts so far, and forget them."""
-        alerts = self.alerts
         _recent.extend(alerts)
         self._counts.clear()
         return alerts
@@ -131,7 +129,7 @@ class AlertCollector:
         warnings.filterwarnings("always", message=_FILTER, module=f"(?#{id(self)})")
         self._entry = warnings.filters[0]
         self._shown = warnings.showwarning
-        warnings.showwarning = self._show  # type: ignore[assignment] # passes the rest on
+        warnings.showwarning = self._show
         self._listening = True
 
     def stop(self) -> None:
@@ -142,23 +140,16 @@ class AlertCollector:
         if warnings.showwarning == self._show:
             warnings.showwarning = self._shown
 
-    def _show(
-        self,
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        *rest: Any,
-    ) -> None:
+    def _show(self, message: Warning | str, *args: Any, **kwargs: Any) -> None:
         operation = operation_in(str(message)) if self._listening else None
         if operation is None:
-            self._shown(message, category, filename, lineno, *rest)
+            self._shown(message, *args, **kwargs)
             return
         stack = [*walk_stack(sys._getframe(1))]  # noqa: SLF001 -- the documented way to it
         place = self._pick(stack)
         line = None if place is None else place[1]
         forward = self._forward() if _is_called_by_engine(stack, place) else None
-        code = "" if place is None else _line((place[0], forward or place[1]))
+        code = "" if place is None else _text_of(place[0], forward or place[1])
         self._counts[operation, line, code, forward] += 1
 
 
@@ -178,9 +169,18 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
         return None
     stack = [*walk_tb(error.__traceback__)][::-1]
     place = pick(stack)
-    note = _note(operation, place, forward, backward=_is_called_by_engine(stack, place))
-    error.add_note(note)
-    return note
+    at = "" if place is None else f" (line {place[1]})"
+    lines = [f"{operation}{at} has no deterministic algorithm."]
+    backward = _is_called_by_engine(stack, place)
+    if place is not None and (backward or "backward" in operation):
+        called = f"in the backward pass called on line {place[1]}"
+        lines = [f"{operation}, {called}, has no deterministic algorithm."]
+        if backward and forward is not None:
+            lines.append(f"its forward is line {forward}: {_text_of(place[0], forward)}")
+    lines.append(f"instead: {find_advice(operation) or UNLISTED}")
+    lines.append("or let it pass and list such operations: %%deterministic --warn")
+    error.add_note("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _is_called_by_engine(stack: list[Place], place: Place | None) -> bool:
@@ -188,39 +188,92 @@ def _is_called_by_engine(stack: list[Place], place: Place | None) -> bool:
 
     The stack is given with the innermost frame first.
     """
-    for frame, _ in stack:
-        if place is not None and frame is place[0]:
-            return False  # a backward function of the user, which the pass called
-        if frame.f_code.co_name in _ENGINE:
-            return True
-    return False
+    # A frame inside the place may be a backward function of the user, which the pass called.
+    inner = takewhile(lambda each: place is None or each[0] is not place[0], stack)
+    return any(frame.f_code.co_name in _ENGINE for frame, _ in inner)
 
 
-def _note(operation: str, here: Place | None, forward: int | None, *, backward: bool) -> str:
-    alert = Alert(operation, None if here is None else here[1], "", 1, forward)
-    place = "" if here is None else f" (line {here[1]})"
-    lines = [f"{operation}{place} has no deterministic algorithm."]
-    if (backward or alert.backward) and here is not None:
-        forward = forward if backward else None
-        called = f"in the backward pass called on line {here[1]}"
-        lines = [f"{operation}, {called}, has no deterministic algorithm."]
-        if forward is not None:
-            text = linecache.getline(here[0].f_code.co_filename, forward).strip()
-            lines.append(f"its forward is line {forward}: {text}")
-    lines.append(f"instead: {alert.instead}")
-    lines.append("or let it pass and list such operations: %%deterministic --warn")
-    return "\n".join(lines)
-
-
-def _line(place: Place) -> str:
-    frame, number = place
+def _text_of(frame: FrameType, number: int) -> str:
     return linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
 
 
 def innermost_in(filename: str) -> PickPlace:
     """Return a function that picks the innermost place in a file."""
+    return lambda stack: next((it for it in stack if it[0].f_code.co_filename == filename), None)
 
-    def pick(stack: list[Place]) -> Place | None:
-        return next((place for place in stack if place[0].f_code.co_filename == filename), None)
 
-    return pick
+# --------------------------------------------------------------------------------------------------
+# What to use instead
+
+_ON_CPU = "do this step on the CPU, x.cpu(), where it repeats"
+
+# Patterns that match the name of an operation in torch's error, and what to use instead.
+ADVICE: dict[str, str] = {
+    r"^avg_pool3d": "conv3d with a constant kernel and groups=channels; convolutions repeat",
+    r"^adaptive_avg_pool2d": (
+        "x.mean((-2, -1)) for output size 1, else AvgPool2d with a fixed kernel"
+    ),
+    r"^adaptive_avg_pool3d": (
+        "x.mean((-3, -2, -1)) for output size 1, else conv3d with a constant kernel"
+    ),
+    r"^adaptive_max_pool2d": (
+        "x.amax((-2, -1)) for output size 1, else MaxPool2d with a fixed kernel"
+    ),
+    r"^fractional_max_pool2d": "MaxPool2d",
+    r"^fractional_max_pool3d": "MaxPool3d",
+    r"^max_unpool": (
+        "zeros(N, C, size).scatter(2, indices.flatten(2), x.flatten(2)); scatter repeats"
+    ),
+    r"^upsample_": 'interpolate(mode="nearest"), or ConvTranspose2d with fixed weights',
+    r"^reflection_pad": 'pad(mode="replicate"), or index the mirrored positions: x[..., index]',
+    r"^nll_loss": (
+        "the loss of flattened pixels: cross_entropy(x.movedim(1, -1).flatten(0, -2), y.flatten())"
+    ),
+    r"^(cudnn_)?ctc_loss": _ON_CPU,
+    r"^embedding_bag": 'mode="sum" or "mean", or Embedding followed by amax(1)',
+    r"^put_": "x.view(-1)[index] = values, if x is contiguous",
+    r"^histc": _ON_CPU,
+    r"^bincount": "zeros(n).index_add(0, x, weights); index_add repeats",
+    r"^median": "x.sort(stable=True) and take the middle one",
+    r"^(cudnn_)?grid_sampler": _ON_CPU,
+    r"^cumsum": _ON_CPU,
+    r"^scatter_reduce": (
+        'exp of reduce="sum" of the logarithms for a product of positive numbers, else do this'
+        " step on the CPU"
+    ),
+    r"^quantized_resize": "make a new quantized tensor of that size",
+    r"^kthvalue": "x.sort(stable=True) and take the k-th",
+    r" [Aa]ttention$": "leave out --warn: without it torch uses an algorithm that repeats",
+    r"^cuBLAS$": "start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
+}
+
+UNLISTED = "do this step on the CPU if it repeats there"
+
+
+def find_advice(operation: str) -> str | None:
+    """Return what to use instead of an operation, named as in torch's error or aten."""
+    name = operation.lstrip("_")
+    return next((instead for kernel, instead in ADVICE.items() if re.search(kernel, name)), None)
+
+
+# Names in aten of operations that have a deterministic and a nondeterministic algorithm.
+_SWITCHES = lazy_pattern(
+    r"^((cudnn_|_slow_|slow_)?conv|replication_pad\dd_backward|bmm|_?(unsafe_)?index_put|put"
+    r"|scatter_add|index_add|index_select_backward|repeat_interleave|index_copy|scatter_?$"
+    r"|scatter_reduce|max_pool3d_with_indices_backward)"
+)
+
+# Names in aten, with the release of torch that added a deterministic algorithm.
+SWITCHES_SINCE = {"cumsum": "2.14", "embedding_dense_backward": "2.14"}
+
+
+def has_other_algorithm(operation: str) -> bool:
+    """Return whether an operation also has a deterministic algorithm.
+
+    Args:
+        operation: The operation's name in aten, such as ``index_put_``.
+    """
+    import torch
+
+    since = SWITCHES_SINCE.get(operation.strip("_"))
+    return bool(torch.__version__ >= since if since else _SWITCHES.match(operation))

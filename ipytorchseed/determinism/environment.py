@@ -68,16 +68,6 @@ def _has_old_cublas(machine: Machine) -> bool:
     return machine.cuda and machine.torch < (2, 10)
 
 
-def _threads(_: Machine, count: int) -> str:
-    return str(count)
-
-
-def _mkl_auto(_: Machine, __: int) -> object:
-    import torch
-
-    return "AUTO" if torch.backends.mkl.is_available() else ANY
-
-
 def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
     """Return the flag of an environment variable.
 
@@ -93,7 +83,7 @@ def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
     )
 
 
-_THREADS: dict[str, Any] = {"launch_value": _threads, "changes_with": "torch.num_threads"}
+_THREADS: dict[str, Any] = {"changes_with": "torch.num_threads"}
 _NOTES = "https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html"
 
 FLAGS: tuple[Flag, ...] = (
@@ -147,7 +137,6 @@ FLAGS: tuple[Flag, ...] = (
         " machine, AUTO makes products independent of an array's memory address.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
         "obtaining-numerically-reproducible-results.html",
-        launch_value=_mkl_auto,
     ),
 )
 
@@ -169,10 +158,9 @@ def launch_environment(*, hash_seed: int = 0, threads: int | None = None) -> dic
     import torch
 
     machine = Machine.here()
+    found = {flag.name: flag.wanted(machine) for flag in FLAGS}
     count = torch.get_num_threads() if threads is None else threads
-    found = {
-        flag.name: flag.launch_value(machine, count) if flag.launch_value else flag.wanted(machine)
-        for flag in FLAGS
-    }
-    found["PYTHONHASHSEED"] = str(hash_seed)
+    found |= {"PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": count, "MKL_NUM_THREADS": count}
+    if torch.backends.mkl.is_available():
+        found["MKL_CBWR"] = "AUTO"
     return {name: str(value) for name, value in found.items() if value is not ANY}

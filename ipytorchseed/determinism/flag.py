@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from msgspec import Struct
@@ -20,25 +21,15 @@ class _Any:
 ANY: Final = _Any()
 
 
-class Unreadable(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)  # a Struct of msgspec compares all fields
+class Unreadable:
     """The value of a flag whose getter raised.
 
     Attributes:
         reason: The first line of torch's message.
     """
 
-    reason: str
-
-    @classmethod
-    def because(cls, error: Exception) -> Unreadable:
-        """Return the value of a flag whose getter raised."""
-        return cls(str(error).partition("\n")[0] or type(error).__name__)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unreadable)
-
-    def __hash__(self) -> int:
-        return hash(Unreadable)
+    reason: str = field(compare=False)
 
 
 class Flag(Struct, frozen=True, eq=False):
@@ -58,8 +49,6 @@ class Flag(Struct, frozen=True, eq=False):
         fits: Returns whether a value is as good as the wanted one; by default, whether both are
             equal.
         applies: Returns whether the flag affects anything on this machine.
-        launch_value: Returns the value that an environment variable needs when a repeatable
-            process starts, given the machine and the number of threads; by default ``wanted``.
         statement: The statement that sets the flag, with ``{}`` for the value. None if it is an
             assignment to ``name``; empty if no single statement sets the flag.
         changes_with: The flag that usually changes together with this one. If both changed, only
@@ -77,7 +66,6 @@ class Flag(Struct, frozen=True, eq=False):
     remedy: str = ""
     fits: Callable[[object, object], bool] = lambda value, wish: value == wish
     applies: Callable[[Machine], bool] = lambda _: True
-    launch_value: Callable[[Machine, int], object] | None = None
     statement: str | None = None
     changes_with: str = ""
 
@@ -86,7 +74,7 @@ class Flag(Struct, frozen=True, eq=False):
         try:
             return self.get()
         except Exception as error:  # noqa: BLE001 -- a getter of torch's may raise anything
-            return Unreadable.because(error)
+            return Unreadable(str(error).partition("\n")[0] or type(error).__name__)
 
     def statement_for(self, value: Any) -> str:  # a JSON value
         """Return the statement that sets the flag to a value from ``plain``."""

@@ -69,11 +69,6 @@ class HeldInterrupt:
         self._before: Any = None
         self._raise: Any = signal.default_int_handler
 
-    def hold(self) -> bool:
-        """Install the handler; return whether that was possible."""
-        before = signal.getsignal(signal.SIGINT)
-        return callable(before) and self.hold_back(before, before)
-
     def hold_back(self, before: Any, raising: Any = signal.default_int_handler) -> bool:
         """Install this handler in place of another.
 
@@ -127,23 +122,6 @@ class HeldInterrupt:
         else:
             self.note()
 
-    def let_through(
-        self, function: Callable[[], Result], names: Mapping[str, Any] | None, *, once: bool
-    ) -> Result:
-        """Call a function in which interrupts are raised; see ``let_through`` below."""
-        self.deliver()
-        outer, self.allowed = self.allowed, Interruptible(sys._getframe(), names, once)  # noqa: SLF001 -- its own frame
-        try:
-            return function()
-        except KeyboardInterrupt:
-            self.arrived = False  # repeated interrupts are dropped
-            raise
-        finally:
-            self.allowed = outer
-            if signal.getsignal(signal.SIGINT) is not self:
-                signal.signal(signal.SIGINT, self)
-            self.deliver()
-
 
 def holder() -> HeldInterrupt | None:
     """Return the handler that holds interrupts in this thread, or None."""
@@ -167,16 +145,25 @@ def let_through(
         KeyboardInterrupt: An interrupt arrived, in the function or before.
     """
     held = holder()
-    return function() if held is None else held.let_through(function, names, once=once)
+    if held is None:
+        return function()
+    held.deliver()
+    outer, held.allowed = held.allowed, Interruptible(sys._getframe(), names, once)  # noqa: SLF001 -- its own frame
+    try:
+        return function()
+    except KeyboardInterrupt:
+        held.arrived = False  # repeated interrupts are dropped
+        raise
+    finally:
+        held.allowed = outer
+        signal.signal(signal.SIGINT, held)  # the function may have set another handler
+        held.deliver()
 
 
 @contextmanager
 def told_of_interrupts(tell: Callable[[], object]) -> Iterator[None]:
     """Call ``tell`` for each interrupt that is held in the block."""
-    held = holder()
-    if held is None:
-        yield
-        return
+    held = holder() or HeldInterrupt()  # the latter holds nothing
     before, held.tell = held.tell, tell
     try:
         yield
@@ -194,8 +181,9 @@ def held_interrupts() -> Iterator[None]:
     outer = holder()
     held = outer or HeldInterrupt()
     allowed, patient = held.allowed, held.patient
-    if outer is None:
-        held.hold()
+    handler = signal.getsignal(signal.SIGINT)
+    if outer is None and callable(handler):
+        held.hold_back(handler, handler)
     held.allowed, held.patient = None, True
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import sys
 import warnings
@@ -12,18 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism import number_settings as numbers
-from ipytorchseed.determinism import picture_settings as pictures
+from ipytorchseed.determinism import library_settings as library
 from ipytorchseed.determinism import process_settings as process
 from ipytorchseed.determinism.flag import Flag
-from ipytorchseed.determinism.kept import (
-    Undo,
-    keep_attributes,
-    keep_contents,
-    plain_values,
-    read_attributes,
-    write_each,
-)
 from ipytorchseed.determinism.library_calls import Call, known_calls
 from ipytorchseed.rng.table import entry_points, load_each
 
@@ -66,7 +58,7 @@ class Setting(Struct, frozen=True):
     restore: str = ""
     through: frozenset[str] = frozenset()
     write: Callable[[Any, Any], object] | None = None
-    keep: Callable[[Any], Undo | None] | None = None
+    keep: Callable[[Any], process.Undo | None] | None = None
     fits: Callable[[Any], bool] = lambda _: True
     digests: str = ""
     clear: str = ""
@@ -88,7 +80,7 @@ class Setting(Struct, frozen=True):
         else:
             exec(self.statement(value), {})  # noqa: S102 -- our own text
 
-    def kept(self) -> Undo:
+    def kept(self) -> process.Undo:
         """Return a function that restores the present value."""
         module = sys.modules.get(self.package)
         kept = None if self.keep is None else self.keep(module)
@@ -123,16 +115,8 @@ _SMALLEST = [5e-324]
 _CALL_BLAS = frozenset({"numpy", "scipy", "sklearn", "statsmodels"})
 
 
-def _is_empty(value: Any) -> bool:
-    return not value
-
-
 def _is_number(value: Any) -> bool:
     return type(value) is int
-
-
-def _is_never(_: Any) -> bool:
-    return False
 
 
 _PYTHON = "https://docs.python.org/3/library/"
@@ -157,20 +141,16 @@ _OF_JAX = (
 )  # fmt: skip
 
 
-def _einsum() -> Any:
-    return sys.modules["torch"].backends.opt_einsum
-
-
 def _hooks(module: str, source: str) -> Setting:
     """Return the row for the hooks of all modules, or of all optimizers."""
     return Setting(
         f"{module}.hooks",
         "torch",
         NUMBERS,
-        partial(numbers.read_hooks, module),
-        write=partial(numbers.remove_hooks, module),
-        keep=lambda _: numbers.keep_hooks(module),
-        fits=_is_empty,
+        partial(library.read_hooks, module),
+        write=partial(library.remove_hooks, module),
+        keep=lambda _: library.keep_hooks(module),
+        fits=operator.not_,
         source=source,
     )
 
@@ -181,54 +161,51 @@ SETTINGS: tuple[Setting, ...] = (
             lambda calendar: calendar.firstweekday(), "calendar.setfirstweekday({})",
             source=f"{_PYTHON}calendar.html#calendar.setfirstweekday"),
     Setting("decimal.getcontext", "decimal", NUMBERS,
-            lambda decimal: read_attributes(
-                process.OF_DECIMAL[:4], decimal.getcontext()
-            ),
+            lambda decimal: process.read_attributes(process.OF_DECIMAL[:4], decimal.getcontext()),
             "decimal.getcontext().{name} = {value}",
-            write=lambda decimal, values: write_each(
-                partial(setattr, decimal.getcontext()), values
-            ),
             keep=process.keep_decimal,
             source=f"{_PYTHON}decimal.html#decimal.getcontext"),
     Setting("mpmath.mp.prec", "mpmath", NUMBERS, lambda mpmath: mpmath.mp.prec,
             "mpmath.mp.prec = {}", source="https://mpmath.org/doc/current/contexts.html"),
     Setting("sys.argv", "argparse", NUMBERS, process.read_arguments, "sys.argv = {}", _PARSE,
-            keep=lambda _: keep_attributes(sys, "argv"), source=f"{_PYTHON}sys.html#sys.argv"),
-    Setting("sklearn.set_config", "sklearn", NUMBERS, partial(numbers.read_sklearn, shown=False),
+            keep=lambda _: process.keep_attributes(sys, "argv"),
+            source=f"{_PYTHON}sys.html#sys.argv"),
+    Setting("sklearn.set_config", "sklearn", NUMBERS, partial(library.read_sklearn, shown=False),
             "sklearn.set_config({})", source=_SKLEARN,
             why="Estimators check, split and return data as these options say."),
     Setting("sklearn.set_config.display", "sklearn", TEXT,
-            partial(numbers.read_sklearn, shown=True), "sklearn.set_config({})",
+            partial(library.read_sklearn, shown=True), "sklearn.set_config({})",
             source=_SKLEARN),
-    Setting("threadpoolctl.threadpool_limits", "threadpoolctl", NUMBERS, numbers.read_blas,
-            "threadpoolctl.threadpool_limits({}, 'blas')", _CALL_BLAS, write=numbers.write_blas,
+    Setting("threadpoolctl.threadpool_limits", "threadpoolctl", NUMBERS, library.read_blas,
+            "threadpoolctl.threadpool_limits({}, 'blas')", _CALL_BLAS, write=library.write_blas,
             fits=_is_number, source="https://github.com/joblib/threadpoolctl",
             why="Matrix products of numpy and scipy are split among this many threads; another"
             " number rounds differently."),
     Setting("jax.config", "jax", NUMBERS,
-            lambda jax: read_attributes(_OF_JAX, jax.config),
+            lambda jax: process.read_attributes(_OF_JAX, jax.config),
             "jax.config.update('{name}', {value})",
-            write=lambda jax, values: write_each(jax.config.update, values), source="https://docs.jax.dev/en/latest/config_options.html",
+            source="https://docs.jax.dev/en/latest/config_options.html",
             why="JAX computes and draws random numbers in this precision and by this method."),
-    Setting("keras.config", "keras", NUMBERS, numbers.read_keras,
-            "keras.config.set_{name}({value})", write=numbers.write_keras,
+    Setting("keras.config", "keras", NUMBERS, library.read_keras,
+            "keras.config.set_{name}({value})", write=library.write_keras,
             source="https://keras.io/api/utils/config_utils/",
             why="New layers of Keras compute on this backend and in this precision."),
-    Setting("keras.utils.clear_session", "keras", TEXT, numbers.read_keras_names,
-            write=numbers.write_keras_names, source="https://keras.io/api/utils/config_utils/"),
-    Setting("pyro.get_param_store", "pyro", NUMBERS, numbers.read_pyro, keep=numbers.keep_pyro,
-            fits=_is_never, digests="pyro's parameter store", clear="pyro.clear_param_store()",
-            source="https://docs.pyro.ai/en/stable/parameters.html"),
-    Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, numbers.read_accelerator,
+    Setting("keras.utils.clear_session", "keras", TEXT, library.read_keras_names,
+            write=library.write_keras_names, source="https://keras.io/api/utils/config_utils/"),
+    Setting("pyro.get_param_store", "pyro", NUMBERS, library.read_pyro, keep=library.keep_pyro,
+            fits=lambda _: False, digests="pyro's parameter store",
+            clear="pyro.clear_param_store()", source="https://docs.pyro.ai/en/stable/parameters.html"),
+    Setting("accelerate.state.AcceleratorState", "accelerate", NUMBERS, library.read_accelerator,
             write=lambda accelerate, _: accelerate.state.AcceleratorState._shared_state.clear(),  # noqa: SLF001 -- as read
-            keep=lambda accelerate: keep_attributes(
+            keep=lambda accelerate: process.keep_attributes(
                 accelerate.state.AcceleratorState, "_shared_state"
             ),
-            fits=_is_empty,
+            fits=operator.not_,
             source="https://huggingface.co/docs/accelerate/package_reference/state"),
-    Setting("mlflow.active_run", "mlflow.tracking.fluent", NUMBERS, numbers.read_mlflow,
-            through=frozenset({"mlflow"}), fits=_is_never,
-            keep=lambda fluent: keep_contents(fluent._active_run_stack.get()),  # noqa: SLF001 -- as read
+    Setting("mlflow.active_run", "mlflow.tracking.fluent", NUMBERS,
+            lambda fluent: [run.info.run_id for run in fluent._active_run_stack.get()],  # noqa: SLF001 -- the public function asks the server
+            through=frozenset({"mlflow"}), fits=lambda _: False,
+            keep=lambda fluent: process.keep_contents(fluent._active_run_stack.get()),  # noqa: SLF001 -- as read
             source=f"{_MLFLOW}#mlflow.active_run"),
     Setting("mlflow.set_experiment", "mlflow.tracking.fluent", NUMBERS,
             lambda fluent: fluent._active_experiment_id,  # noqa: SLF001 -- as above
@@ -251,19 +228,18 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("cv2.setUseOptimized", "cv2", NUMBERS, lambda cv2: cv2.useOptimized(),
             "cv2.setUseOptimized({})",
             source="https://docs.opencv.org/4.x/db/de0/group__core__utils.html"),
-    Setting("numba.set_num_threads", "numba.np.ufunc.parallel", NUMBERS, numbers.read_numba,
+    Setting("numba.set_num_threads", "numba.np.ufunc.parallel", NUMBERS, library.read_numba,
             "numba.set_num_threads({})", through=frozenset({"numba"}), fits=_is_number,
             source="https://numba.readthedocs.io/en/stable/user/threading-layer.html",
             why="Compiled loops split sums among this many threads; a different number rounds"
             " differently."),
     Setting("xarray.set_options", "xarray", NUMBERS,
-            lambda xarray: plain_values(xarray.get_options()), "xarray.set_options({})",
+            lambda xarray: process.plain_values(xarray.get_options()), "xarray.set_options({})",
             source="https://docs.xarray.dev/en/stable/generated/xarray.set_options.html"),
     Setting("torch._dynamo.config", "torch._dynamo.config", NUMBERS,
-            partial(read_attributes,
+            partial(process.read_attributes,
                     ("assume_static_by_default", "recompile_limit", "suppress_errors")),
-            through=frozenset({"torch"}),
-            write=lambda config, values: write_each(partial(setattr, config), values),
+            "torch._dynamo.config.{name} = {value}", through=frozenset({"torch"}),
             source="https://github.com/pytorch/pytorch/blob/main/torch/_dynamo/config.py"),
     Setting("torch.backends.mha.fastpath_enabled", "torch", NUMBERS,
             lambda torch: torch.backends.mha.get_fastpath_enabled(),
@@ -271,10 +247,10 @@ SETTINGS: tuple[Setting, ...] = (
             source=f"{_TORCH}backends.html#module-torch.backends.mha",
             why="Transformer layers in eval mode may run in a fused kernel with other rounding."),
     Setting("torch.backends.opt_einsum", "opt_einsum", NUMBERS,
-            lambda _: read_attributes(("enabled", "strategy"), _einsum()),
-            "torch.backends.opt_einsum.{name} = {value}",
-            through=frozenset({"torch"}),
-            write=lambda _, values: write_each(partial(setattr, _einsum()), values),
+            lambda _: process.read_attributes(
+                ("enabled", "strategy"), sys.modules["torch"].backends.opt_einsum
+            ),
+            "torch.backends.opt_einsum.{name} = {value}", through=frozenset({"torch"}),
             source=f"{_TORCH}backends.html#module-torch.backends.opt_einsum",
             why="`torch.einsum` multiplies three or more tensors in this order."),
     _hooks("torch.nn.modules.module", f"{_TORCH}nn.html#global-hooks-for-module"),
@@ -291,20 +267,20 @@ SETTINGS: tuple[Setting, ...] = (
             "torch.autograd.set_detect_anomaly({})",
             source=f"{_TORCH}autograd.html#anomaly-detection"),
     Setting("numpy.set_printoptions", "numpy", TEXT,
-            lambda numpy: plain_values(numpy.get_printoptions()),
+            lambda numpy: process.plain_values(numpy.get_printoptions()),
             "numpy.set_printoptions({})",
             keep=lambda numpy: partial(numpy.set_printoptions, **numpy.get_printoptions()),
             source=f"{_NUMPY}set_printoptions.html"),
     Setting("torch.set_printoptions", "torch", TEXT,
-            lambda torch: plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
+            lambda torch: process.plain_values(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             "torch.set_printoptions({})",
-            keep=lambda torch: keep_contents(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
+            keep=lambda torch: process.keep_contents(vars(torch._tensor_str.PRINT_OPTS)),  # noqa: SLF001
             source=f"{_TORCH}generated/torch.set_printoptions.html"),
-    Setting("pandas.options.display", "pandas", TEXT, partial(numbers.read_pandas, shown=True),
-            write=numbers.write_pandas, keep=numbers.keep_pandas,
+    Setting("pandas.options.display", "pandas", TEXT, partial(library.read_pandas, shown=True),
+            write=library.write_pandas, keep=library.keep_pandas,
             source=_PANDAS),
-    Setting("pandas.options", "pandas", NUMBERS, partial(numbers.read_pandas, shown=False),
-            write=numbers.write_pandas, keep=numbers.keep_pandas, source=_PANDAS,
+    Setting("pandas.options", "pandas", NUMBERS, partial(library.read_pandas, shown=False),
+            write=library.write_pandas, keep=library.keep_pandas, source=_PANDAS,
             why="Tables are computed with these libraries and types."),
     Setting("polars.Config", "polars", TEXT, process.read_polars, write=process.write_polars,
             source=_POLARS),
@@ -312,15 +288,15 @@ SETTINGS: tuple[Setting, ...] = (
             partial(process.read_variables, _POLARS_SPLITS),
             write=partial(process.write_variables, _POLARS_SPLITS), source=_POLARS,
             why="This is how Polars splits work, which affects the order of rows and sums."),
-    Setting("matplotlib.rcParams", "matplotlib", FIGURES, pictures.read_rc, through=_DRAWS,
-            write=pictures.write_rc, keep=pictures.keep_rc,
+    Setting("matplotlib.rcParams", "matplotlib", FIGURES, library.read_rc, through=_DRAWS,
+            write=library.write_rc, keep=library.keep_rc,
             absent="default", source="https://matplotlib.org/stable/users/explain/customizing.html"),
-    Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, pictures.read_figures,
+    Setting("matplotlib.pyplot.figure", "matplotlib.pyplot", FIGURES, library.read_figures,
             through=_DRAWS | {"matplotlib"},
             write=lambda pyplot, _: pyplot._pylab_helpers.Gcf.figs.clear(),  # noqa: SLF001 -- restored later
-            keep=pictures.keep_figures, fits=_is_empty, source=_PYPLOT),
-    Setting("InlineBackend", "matplotlib_inline.config", FIGURES, pictures.read_inline,
-            through=_DRAWS | {"matplotlib"}, write=pictures.write_inline,
+            keep=library.keep_figures, fits=operator.not_, source=_PYPLOT),
+    Setting("InlineBackend", "matplotlib_inline.config", FIGURES, library.read_inline,
+            through=_DRAWS | {"matplotlib"}, write=library.write_inline,
             source="https://github.com/ipython/matplotlib-inline"),
     Setting("IPython.display_formatter", "", TEXT, process.read_formatter,
             write=process.write_formatter, keep=process.keep_formatter,
@@ -335,7 +311,7 @@ SETTINGS: tuple[Setting, ...] = (
             source=f"{_NUMPY}seterr.html"),
     Setting("warnings.filters", "", ERRORS, process.read_warnings,
             write=process.write_warnings,
-            keep=lambda _: keep_attributes(warnings, "filters", "showwarning"),
+            keep=lambda _: process.keep_attributes(warnings, "filters", "showwarning"),
             source=f"{_PYTHON}warnings.html"),
     Setting("sys.setrecursionlimit", "", ERRORS, lambda _: sys.getrecursionlimit(),
             "sys.setrecursionlimit({})", source=f"{_PYTHON}sys.html#sys.setrecursionlimit"),
@@ -375,15 +351,6 @@ def _waiting() -> list[EntryPoint]:
     return [*entry_points(ENTRY_POINTS)]
 
 
-def _load_plugins() -> None:
-    """Register the rows of plugins whose packages are imported; warn of broken ones."""
-    waiting = _waiting()
-    ready = [each for each in waiting if each.module.partition(".")[0] in sys.modules]
-    for point in ready:
-        waiting.remove(point)
-    load_each(ready, register_library, "rows", "out")
-
-
 def read_libraries(packages: Collection[str]) -> dict[str, Any]:
     """Return the settings that affect a cell, by name, and the working folder.
 
@@ -397,7 +364,10 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
         found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is stored
     except OSError:  # the folder was removed
         pass
-    _load_plugins()
+    waiting = _waiting()
+    for point in [each for each in waiting if each.module.partition(".")[0] in sys.modules]:
+        waiting.remove(point)
+        load_each([point], register_library, "rows", "out")
     for setting in BY_NAME.values():
         package = setting.package
         if package and package not in packages and setting.through.isdisjoint(packages):
@@ -442,12 +412,12 @@ def restore_libraries(saved: Mapping[str, Any]) -> None:
                 setting.set(saved[setting.name])
 
 
-def keep_libraries() -> Undo:
+def keep_libraries() -> process.Undo:
     """Return a function that restores the present settings of all imported libraries.
 
     If restoring one fails, the others are still restored.
     """
-    kept: list[Undo] = []
+    kept: list[process.Undo] = []
     for setting in BY_NAME.values():
         with suppress(Exception):  # not imported, or another version
             kept.append(setting.kept())

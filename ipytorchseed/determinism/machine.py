@@ -7,9 +7,9 @@ import platform
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -82,10 +82,9 @@ def _module_version(name: str) -> str | None:
 
 @lru_cache(maxsize=1)
 def _cpu_model() -> str:
-    try:
+    text = ""
+    with suppress(OSError):
         text = Path("/proc/cpuinfo").read_text(errors="replace")
-    except OSError:
-        text = ""
     named = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     return named.group(1).strip() if named else platform.processor() or platform.machine()
 
@@ -93,9 +92,8 @@ def _cpu_model() -> str:
 def _cpu() -> str:
     import torch
 
-    get = getattr(torch.backends.cpu, "get_cpu_capability", None)
-    capability = f", {get()} kernels" if get else ""
-    return f"{_cpu_model()}, {os.cpu_count()} logical cores{capability}"
+    kernels = torch.backends.cpu.get_cpu_capability()
+    return f"{_cpu_model()}, {os.cpu_count()} logical cores, {kernels} kernels"
 
 
 def _gpu() -> str | None:
@@ -106,23 +104,17 @@ def _gpu() -> str | None:
     if torch.cuda.is_initialized():
         count = torch.cuda.device_count()
         return ", ".join(torch.cuda.get_device_name(index) for index in range(count))
-    models = []
-    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
-        try:
-            named = re.search(r"^Model:\s*(.+)$", path.read_text(errors="replace"), re.MULTILINE)
-        except OSError:
-            continue
-        models += [named.group(1).strip()] if named else []
-    return ", ".join(models) or None
+    files = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
+    text = "\n".join(each.read_text(errors="replace") for each in files)
+    return ", ".join(map(str.strip, re.findall(r"^Model:\s*(.+)$", text, re.MULTILINE))) or None
 
 
 def _cuda() -> str | None:
     import torch
 
-    version: Any = torch.version
-    if getattr(version, "hip", None):
-        return f"ROCm {version.hip}"
-    return version.cuda or "none: this torch is built for the CPU"
+    if torch.version.hip:
+        return f"ROCm {torch.version.hip}"
+    return torch.version.cuda or "none: this torch is built for the CPU"
 
 
 def _cudnn() -> str | None:
@@ -130,9 +122,7 @@ def _cudnn() -> str | None:
 
     if not torch.backends.cudnn.is_available():
         return "none"
-    if not torch.cuda.is_initialized():
-        return None
-    return str(torch.backends.cudnn.version())
+    return str(torch.backends.cudnn.version()) if torch.cuda.is_initialized() else None
 
 
 _AFTER_START = "known once CUDA has started; reading it now would start CUDA"

@@ -9,10 +9,8 @@ flags are read one by one, and restored together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-from msgspec import Struct
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
 from ipytorchseed.determinism.torch_flags import attribute, functions
@@ -86,41 +84,16 @@ FLAGS: tuple[Flag, ...] = (
 )
 
 
-class _OldSetting(Struct, frozen=True):
-    """An older setting.
-
-    Attributes:
-        names: The flags that read the setting. The first has one of ``values``.
-        values: The values that the setting can have.
-        write: Sets the setting.
-        writes: The keys of the table that ``write`` also changes.
-    """
-
-    names: tuple[str, ...]
-    values: tuple[object, ...]
-    write: Callable[[Any], None]
-    writes: tuple[str, ...]
-
-
+# The older settings: the flags that read the setting, the values that the first flag can have, the
+# function that sets it, and the keys of the table that this function also changes.
 _OLD_SETTINGS = (
-    _OldSetting(
-        names=(_MATMUL, _CUBLAS),
-        values=("highest", "high", "medium"),
-        write=_matmul["set"],
-        writes=(
-            "torch.backends.cuda.matmul.fp32_precision",
-            "torch.backends.mkldnn.matmul.fp32_precision",
-        ),
+    (
+        (_MATMUL, _CUBLAS),
+        ("highest", "high", "medium"),
+        _matmul["set"],
+        frozenset({("cuda", "matmul"), ("mkldnn", "matmul")}),
     ),
-    _OldSetting(
-        names=(_CUDNN,),
-        values=(True, False),
-        write=_cudnn["set"],
-        writes=(
-            "torch.backends.cudnn.conv.fp32_precision",
-            "torch.backends.cudnn.rnn.fp32_precision",
-        ),
-    ),
+    ((_CUDNN,), (True, False), _cudnn["set"], frozenset({("cuda", "conv"), ("cuda", "rnn")})),
 )
 
 
@@ -135,31 +108,23 @@ def restore(saved: Mapping[str, object]) -> None:
     Args:
         saved: Values by name, from ``Flag.read``.
     """
-    goal = {flag.name: saved[flag.name] for flag in FLAGS}
-    _put_keys(goal)
-    for old in _OLD_SETTINGS:
-        first = goal[old.names[0]]
-        for value in old.values if isinstance(first, Unreadable) else (first,):
-            if _now(old.names) == {name: goal[name] for name in old.names}:
+    _put_keys(saved)
+    for names, values, write, written in _OLD_SETTINGS:
+        first = saved[names[0]]
+        for value in values if isinstance(first, Unreadable) else (first,):
+            if all(flag.read() == saved[flag.name] for flag in FLAGS if flag.name in names):
                 break
-            old.write(value)
-            _put_keys(goal, old.writes)
+            write(value)
+            _put_keys(saved, written)
 
 
-def _now(names: tuple[str, ...]) -> dict[str, object]:
-    return {flag.name: flag.read() for flag in FLAGS if flag.name in names}
-
-
-def _put_keys(goal: Mapping[str, object], written: tuple[str, ...] = ()) -> None:
-    """Write the keys that lack their values, and those in ``written``."""
+def _put_keys(
+    saved: Mapping[str, object], written: frozenset[tuple[str, str]] = frozenset()
+) -> None:
+    """Restore the keys that lack their values, and those in ``written``."""
     for name, key in _KEYS.items():
-        value = goal[name]
-        if isinstance(value, str) and (name in written or _read(key) != value):
-            _inherit_or_write(key, value)
-
-
-def _inherit_or_write(key: tuple[str, str], value: str) -> None:
-    """Make a key inherit if that gives its old value; else write the value."""
-    _write(key, "none")
-    if _read(key) != value:
-        _write(key, value)
+        value = saved[name]
+        if isinstance(value, str) and (key in written or _read(key) != value):
+            _write(key, "none")  # it then inherits, which may give its old value
+            if _read(key) != value:
+                _write(key, value)

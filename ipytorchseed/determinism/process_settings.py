@@ -7,22 +7,69 @@ function returns a function that restores the present setting exactly, including
 
 from __future__ import annotations
 
+import ast
 import builtins
 import os
 import sys
 import time
 import warnings
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
-from ipytorchseed.determinism.kept import (
-    Undo,
-    keep_attributes,
-    keep_contents,
-    plain_values,
-    write_each,
-)
+from ipytorchseed.determinism.environment import set_variable
+from ipytorchseed.determinism.flag import PLAIN
+
+Undo = Callable[[], object]
+
+
+def plain_values(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return settings as JSON values, and other values as text."""
+    return {
+        str(name): value if type(value) in PLAIN else str(value) for name, value in values.items()
+    }
+
+
+def read_attributes(names: Iterable[str], config: Any) -> dict[str, Any]:
+    """Return attributes of an object as JSON values; missing ones are left out."""
+    return plain_values({name: getattr(config, name) for name in names if hasattr(config, name)})
+
+
+def keep_contents(held: list[Any] | dict[Any, Any]) -> Undo:
+    """Return a function that restores the present items of a list or dictionary."""
+    kept: Any = held.copy()
+
+    def undo() -> None:
+        held.clear()
+        (held.extend if isinstance(held, list) else held.update)(kept)
+
+    return undo
+
+
+def keep_attributes(owner: Any, *names: str) -> Undo:
+    """Return a function that restores the present attributes of an object.
+
+    If a value is a list or dictionary, its items are restored too.
+    """
+    held = {name: getattr(owner, name) for name in names}
+    contents = [keep_contents(each) for each in held.values() if isinstance(each, list | dict)]
+
+    def undo() -> None:
+        for name, each in held.items():
+            if getattr(owner, name, None) is not each:
+                setattr(owner, name, each)
+        for restore in contents:
+            restore()
+
+    return undo
+
+
+def value_of(text: Any) -> Any:
+    """Return the value of a recorded text, or the text if it is not a literal."""
+    with suppress(ValueError, SyntaxError):
+        return ast.literal_eval(text) if type(text) is str else text
+    return text
+
 
 # Attributes of a context of decimal. The first four are recorded.
 OF_DECIMAL = "prec", "rounding", "Emin", "Emax", "capitals", "clamp", "flags", "traps"
@@ -34,7 +81,8 @@ def keep_decimal(decimal: Any) -> Undo:
 
     def undo() -> None:
         decimal.setcontext(context)
-        write_each(partial(setattr, context), {name: getattr(kept, name) for name in OF_DECIMAL})
+        for name in OF_DECIMAL:
+            setattr(context, name, getattr(kept, name))
 
     return undo
 
@@ -67,8 +115,7 @@ def keep_logs(logging: Any) -> Undo:
     def undo() -> None:
         for name, each in loggers(logging).items():
             if name not in known:
-                new: Any = 0, [], True, False
-                write_each(partial(setattr, each), dict(zip(names, new, strict=True)))
+                vars(each).update(level=0, handlers=[], propagate=True, disabled=False)
         for restore in undos:
             restore()
         logging.disable(disable)  # also clears the loggers' caches of levels
@@ -102,10 +149,7 @@ def read_time_zone(_: object) -> dict[str, str]:
 
 def write_time_zone(_: object, value: Mapping[str, str]) -> None:
     """Set the time zone through ``TZ``."""
-    if "TZ" in value:
-        os.environ["TZ"] = value["TZ"]
-    else:
-        os.environ.pop("TZ", None)
+    set_variable("TZ", value.get("TZ"))
     time.tzset()
 
 
@@ -166,8 +210,7 @@ def keep_formatter(_: object) -> Undo | None:
 
 def write_formatter(_: object, values: Mapping[str, Any]) -> None:
     """Set the format of results."""
-    shell = sys.modules["IPython.core.interactiveshell"].InteractiveShell._instance  # noqa: SLF001
-    formatter = shell.display_formatter.formatters["text/plain"]
+    formatter = _shell().display_formatter.formatters["text/plain"]
     for name in FORMATS:
         if values.get(name) is not None:
             setattr(formatter, name, values[name])

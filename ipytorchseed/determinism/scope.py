@@ -8,7 +8,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, Self, TypeVar
 
 from ipytorchseed.determinism.alerts import (
@@ -92,7 +92,10 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         isolate: bool = False,
         cudnn: bool = True,
     ) -> None:
-        _refuse_function(seed)
+        if callable(seed):
+            raise TypeError(
+                "deterministic takes a seed, not a function: decorate with @its.deterministic()"
+            )
         self.seed = None if seed is None else check_seed(seed)
         self.warn = warn
         self.isolate = isolate
@@ -103,8 +106,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         self.pick: PickPlace | None = None
         self.forward: Callable[[], int | None] = lambda: None
         self._here: PickPlace | None = None
-        self._before: Mapping[str, object] | None = None
-        self._snapshot: states.Snapshot | None = None
+        self._exits: ExitStack | None = None  # what `end` does
         self._collector: AlertCollector | None = None
 
     def begin(self) -> None:
@@ -114,7 +116,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             ScopeError: The block has already begun.
             SourceError: torch cannot be imported, because the working folder was removed.
         """
-        if self._before is not None:
+        if self._exits is not None:
             msg = "this deterministic block has already begun; create another one to nest it"
             raise ScopeError(msg)
         # torch's flags exist only once it is imported, and its import needs the working folder.
@@ -123,25 +125,28 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             with held_interrupts():  # torch cannot be imported again after an interrupted import
                 with suppress(ImportError):
                     importlib.import_module("torch._inductor.config")
-                self._begin()
+                self._exits = ExitStack()
+                self._begin(self._exits)
         except BaseException:
             self.end()
             raise
 
-    def _begin(self) -> None:
-        self._snapshot = states.snapshot() if self.isolate else None
-        self._before = read_flags()
+    def _begin(self, exits: ExitStack) -> None:
+        if self.isolate:
+            exits.callback(states.restore, states.snapshot())
+        before = read_flags()
+        exits.callback(self._restore_flags, before)
         self.alerts, self.changes, self.stuck = [], [], []
         for flag, wish in wanted_flags(warn=self.warn, cudnn=self.cudnn):
-            before = self._before[flag.name]
-            if not flag.fits(before, wish):
-                self.changes.append((flag.name, before, wish))
+            if not flag.fits(before[flag.name], wish):
+                self.changes.append((flag.name, before[flag.name], wish))
             if flag.set is not None and not flag.fits(flag.read(), wish):
                 flag.set(wish)
         if self.warn:
             pick = self.pick or self._here or (lambda _: None)
             self._collector = AlertCollector(pick, self.forward)
             self._collector.start()
+            exits.callback(self._stop_collecting, self._collector)
         if self.seed is not None:
             seed_all(self.seed)
 
@@ -151,24 +156,16 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         Further calls do nothing. An interrupt is held until everything is restored.
         """
         with held_interrupts():
-            self._end()
+            exits, self._exits = self._exits, None
+            if exits is not None:
+                exits.close()
 
-    def _end(self) -> None:
-        before, self._before = self._before, None
-        if before is None:
-            return
-        try:
-            if self._collector is not None:
-                self._collector.stop()
-                self.alerts = self._collector.take()
-                self._collector = None
-        finally:
-            try:
-                self.stuck = restore_flags(before)
-            finally:
-                if self._snapshot is not None:
-                    states.restore(self._snapshot)
-                    self._snapshot = None
+    def _restore_flags(self, before: Mapping[str, object]) -> None:
+        self.stuck = restore_flags(before)
+
+    def _stop_collecting(self, collector: AlertCollector) -> None:
+        collector.stop()
+        self.alerts, self._collector = collector.take(), None
 
     def take_alerts(self) -> list[Alert]:
         """Return the alerts so far, and forget them; the block continues."""
@@ -216,9 +213,3 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
                 return function(*args, **kwargs)
 
         return called  # type: ignore[return-value]
-
-
-def _refuse_function(seed: object) -> None:
-    if callable(seed):
-        msg = "deterministic takes a seed, not a function: decorate with @its.deterministic()"
-        raise TypeError(msg)

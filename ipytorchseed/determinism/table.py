@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from ipytorchseed.determinism import environment, inductor_flags, precision, torch_flags
+from ipytorchseed.determinism import environment, precision, torch_flags
 from ipytorchseed.determinism.flag import Flag
 from ipytorchseed.determinism.interrupts import held_interrupts
 
 FLAGS: tuple[Flag, ...] = (
     *torch_flags.ALGORITHMS,
     *torch_flags.LIBRARIES,
-    *inductor_flags.COMPILED,
+    *torch_flags.COMPILED,
     *environment.FLAGS,
     *torch_flags.MODES,
     *precision.FLAGS,

@@ -1,13 +1,17 @@
-"""The flags that torch itself has, except those for float32 precision."""
+"""The flags that torch itself has, except those for float32 precision.
+
+Reading or setting the flags of inductor, torch.compile's backend, does not import it.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any
 
 from ipytorchseed.determinism.flag import ANY, Flag
-from ipytorchseed.determinism.inductor_flags import inductor_flag
 from ipytorchseed.determinism.machine import Machine
 
 _DOCS = "https://docs.pytorch.org/docs/stable/"
@@ -18,9 +22,8 @@ _NUMERICS = _DOCS + "notes/numerical_accuracy.html"
 
 
 def _torch() -> Any:  # the module; its stubs lack half of what is read here
-    torch = sys.modules.get("torch")
-    if torch is None:
-        import torch
+    import torch
+
     return torch
 
 
@@ -60,6 +63,108 @@ def _has_cuda(machine: Machine) -> bool:
     return machine.cuda
 
 
+# -- compiled code ---------------------------------------------------------------------------------
+
+_INDUCTOR = "torch._inductor.config"
+
+_STRICT = f"{_INDUCTOR}.numerics"
+
+_CONFIG = "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/config.py"
+
+
+def _inductor_flag(
+    path: str,
+    why: str,
+    source: str = _CONFIG,
+    *,
+    variable: str = "",
+    default: object = False,
+    **fields: Any,
+) -> Flag:
+    """Return the flag of a setting of inductor; ``wanted`` is any value by default.
+
+    Args:
+        path: The setting's name in inductor's module. If this torch has no such setting, its value
+            is ``default``.
+        why: One sentence: what the setting does.
+        source: The address of the documentation.
+        variable: The environment variable that sets the value when inductor is imported.
+        default: The value without that variable: False, or a word.
+        **fields: Further fields of ``Flag``.
+    """
+    find = attrgetter(path)
+
+    def get() -> object:
+        module = sys.modules.get(_INDUCTOR)
+        if module is not None:
+            try:
+                return find(module)
+            except AttributeError:
+                return default
+        told = os.environ.get(variable, "") if variable else ""
+        return told == "1" if default is False else told or default
+
+    def set_(value: Any) -> None:
+        module = sys.modules.get(_INDUCTOR)
+        if module is not None and get() != value:  # another setting may imply it
+            holder, _, last = path.rpartition(".")
+            with suppress(AttributeError):  # a torch that lacks it
+                setattr(attrgetter(holder)(module) if holder else module, last, value)
+
+    return Flag(name=f"{_INDUCTOR}.{path}", get=get, set=set_, why=why, source=source, **fields)
+
+
+COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows below
+    _inductor_flag(
+        "numerics",
+        "Compiled code rounds in the fastest way or, with strict, rounds products, divisions and"
+        " sums as eager code does.",
+        variable="TORCHINDUCTOR_NUMERICS",
+        default="default",
+        applies=lambda machine: machine.torch >= (2, 14),
+    ),
+    _inductor_flag(
+        "emulate_precision_casts",
+        "Compiled code rounds bf16 and fp16 after each operation, as eager code does; implied by"
+        " strict numerics.",
+        variable="TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
+        changes_with=_STRICT,
+    ),
+    _inductor_flag(
+        "eager_numerics.division_rounding",
+        "Compiled code on GPU divides with correct rounding, as eager code does; implied by strict"
+        " numerics.",
+        variable="TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING",
+        changes_with=_STRICT,
+        applies=lambda machine: machine.cuda or machine.xpu,
+    ),
+    _inductor_flag(
+        "eager_numerics.disable_ftz",
+        "If True, compiled code on GPU keeps subnormal numbers, as eager code does; if False, it"
+        " may replace them by 0. Implied by strict numerics.",
+        changes_with=_STRICT,
+        applies=lambda machine: machine.cuda or machine.xpu,
+    ),
+    _inductor_flag(
+        "eager_numerics.use_pytorch_libdevice",
+        "If True, compiled code on GPU takes functions such as exp and erf from CUDA's library, as"
+        " eager code does; if False, from Triton's.",
+        applies=lambda machine: machine.cuda or machine.xpu,
+    ),
+    _inductor_flag(
+        "batch_invariant",
+        "If True, a sample's result in compiled code does not depend on the size of its batch; if"
+        " False, the code is tuned to that size.",
+        variable="TORCHINDUCTOR_BATCH_INVARIANT",
+    ),
+    _inductor_flag(
+        "fallback_random",
+        "If True, compiled code draws random numbers as eager code does; if False, in its own way."
+        " Both repeat, with different numbers.",
+        "https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/torch.compiler_faq.html",
+    ),
+)
+
 # -- deterministic algorithms ----------------------------------------------------------------------
 
 
@@ -93,7 +198,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         source=_USE,
         risk="operations without a deterministic algorithm only warn",
     ),
-    inductor_flag(
+    _inductor_flag(
         "deterministic",
         variable="TORCHINDUCTOR_DETERMINISTIC",
         changes_with="torch.use_deterministic_algorithms",
@@ -169,10 +274,8 @@ def _reduction(kind: str) -> Flag:
 
     def get() -> object:
         matmul = _torch().backends.cuda.matmul
-        try:
-            return getattr(matmul, name), getattr(matmul, f"{name}_split_k")
-        except AttributeError:
-            return getattr(matmul, name)
+        value, split = getattr(matmul, name), getattr(matmul, f"{name}_split_k", None)
+        return value if split is None else (value, split)
 
     return Flag(
         name=f"torch.backends.cuda.matmul.{name}",
@@ -226,20 +329,12 @@ def _default_device() -> object:
     return None if context is None else context.device
 
 
-def _autocast(device: str) -> tuple[Flag, Flag]:
-    return (
-        Flag(
-            name=f"torch.autocast.{device}.enabled",
-            **functions("is_autocast_enabled", "set_autocast_enabled", device),
-            why=f"Operations on {device} may run in a smaller type.",
-            source=_DOCS + "amp.html",
-        ),
-        Flag(
-            name=f"torch.autocast.{device}.dtype",
-            **functions("get_autocast_dtype", "set_autocast_dtype", device),
-            why=f"The smaller type that autocast uses on {device}.",
-            source=_DOCS + "amp.html",
-        ),
+def _autocast(device: str, what: str, get: str, why: str) -> Flag:
+    return Flag(
+        name=f"torch.autocast.{device}.{what}",
+        **functions(get, f"set_autocast_{what}", device),
+        why=f"{why} {device}.",
+        source=_DOCS + "amp.html",
     )
 
 
@@ -269,8 +364,14 @@ MODES: tuple[Flag, ...] = (
         why="Like disabled gradients, but only for a block of code.",
         source=_DOCS + "notes/autograd.html",
     ),
-    *_autocast("cpu"),
-    *_autocast("cuda"),
+    *(
+        _autocast(device, *row)
+        for device in ("cpu", "cuda")
+        for row in (
+            ("enabled", "is_autocast_enabled", "Operations may run in a smaller type on"),
+            ("dtype", "get_autocast_dtype", "The smaller type that autocast uses on"),
+        )
+    ),
     Flag(
         name="torch.num_threads",
         **functions("get_num_threads", "set_num_threads"),

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.determinism.kept import Undo
 from ipytorchseed.determinism.libraries import keep_libraries, read_libraries
+from ipytorchseed.determinism.process_settings import Undo
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.torch_random import has_torch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ipytorchseed.determinism.advice import find_advice, has_other_algorithm
+from ipytorchseed.determinism.alerts import find_advice, has_other_algorithm
 from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, find_differences
 from ipytorchseed.experiment.verdict import Culprit, Entry, Traced
 from ipytorchseed.reads.entropy import is_program, sentence

@@ -124,16 +124,11 @@ class Anatomy(Struct, frozen=True):
         """Yield the name and value of each slot that is set."""
         for name, at in self.slots:
             found = self._read(value, name, at)
-            if found is not _MISSING and not (
-                self.hidden and self._may_be_address(value, found, at)
-            ):
+            # The value may be a pointer that a C class exposes.
+            large = self.hidden and type(found) is int and found > _SMALL
+            address = large and "__slots__" not in own(mro(type(value))[at])
+            if found is not _MISSING and not address:
                 yield name, found
-
-    def _may_be_address(self, value: object, found: object, at: int) -> bool:
-        """Return whether the value of a slot may be a pointer that a C class exposes."""
-        return (
-            type(found) is int and found > _SMALL and "__slots__" not in own(mro(type(value))[at])
-        )
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
         """Return the names and values of an object's attributes, sorted by name."""

@@ -81,32 +81,10 @@ def is_local_file(path: str) -> bool:
     folder, name = os.path.split(path)
     try:
         place = os.path.join(_resolved(folder), name)  # noqa: PTH118 -- fast, for each module
-        if not os.path.islink(place):  # noqa: PTH114 -- as above
-            return not is_installed_file(place)
-        target = os.path.realpath(place)
+        target = os.path.realpath(place) if os.path.islink(place) else place  # noqa: PTH114 -- as above
     except (OSError, ValueError):  # not a path
         return False
-    return not (
-        is_installed_file(target) or (is_installed_file(place) and _is_store(place, target))
-    )
-
-
-def _is_store(place: str, target: str) -> bool:
-    """Return whether a file of a package is a link into the cache of an installer.
-
-    In such a cache, as in uv's, the package's metadata is next to the package. That distinguishes
-    the link from one to a package under development, as ``flit install --symlink`` creates.
-    """
-    while os.path.basename(place) == os.path.basename(target) != "":  # noqa: PTH119 -- as above
-        place, target = os.path.dirname(place), os.path.dirname(target)  # noqa: PTH120 -- so here
-    return _has_metadata(target)
-
-
-@lru_cache(maxsize=1024)
-def _has_metadata(folder: str) -> bool:
-    with suppress(OSError):
-        return any(name.endswith(".dist-info") for name in os.listdir(folder))  # noqa: PTH208 -- so
-    return False
+    return not is_installed_file(target)
 
 
 # Resolves the links in a folder's path. Cached, because most files are in few folders.

@@ -1,4 +1,4 @@
-"""The table of blobs: states, texts, settings and large values, compressed, stored by hash."""
+"""The table of blobs: compressed states, texts and large values, by hash."""
 
 from __future__ import annotations
 

@@ -21,20 +21,16 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import faults, place, schema
+from ipytorchseed.ledger import place, schema
 from ipytorchseed.ledger.blobs import Connection
-from ipytorchseed.ledger.faults import Fault
+from ipytorchseed.ledger.place import Fault, explain, kind_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Do = Callable[Concatenate[Connection, P], T]
 
-# Seconds to wait for another process that writes, before an error is raised.
-PATIENCE = 2.0
-
-# Seconds to wait once such an error was raised, until a write succeeds. Otherwise each cell would
-# wait.
-_HURRY = 0.05
+# Seconds to wait for another process that writes, before an error is raised. Each cell would wait.
+PATIENCE = 1.0
 
 # Bytes of a page, which fits three states of a Mersenne Twister. 4096 bytes fit only one.
 _PAGE = 8192
@@ -60,7 +56,6 @@ class Database:
     Args:
         path: The file, or None for a database in memory.
         read_only: Whether to only read the file: it is not created, written or renamed.
-        patience: Seconds to wait for other processes.
 
     Attributes:
         notices: Lines to show to the user.
@@ -69,17 +64,12 @@ class Database:
         LedgerError: The file cannot be opened.
     """
 
-    def __init__(
-        self, path: Path | None, *, read_only: bool = False, patience: float = PATIENCE
-    ) -> None:
+    def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
         self.path = path
         self.notices: list[str] = []
         self._read_only = read_only
-        self._patience = patience
-        self._waits = patience
         self._files = place.Files(None, None, None)
         self._filled = self._made = self._child = self._held = self._busy = self._closed = False
-        self._pid = os.getpid()
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._connection = self._open()
@@ -99,7 +89,7 @@ class Database:
         Raises:
             LedgerError: The transaction failed; nothing was written.
         """
-        if self._is_child():
+        if self._child:
             return None
         return self._run(lambda: self._transact(lambda connection: do(connection, *args, **kwargs)))
 
@@ -109,7 +99,6 @@ class Database:
         Raises:
             LedgerError: Reading failed.
         """
-        self._is_child()
         return self._run(lambda: self._look(lambda connection: do(connection, *args, **kwargs)))
 
     def pragma(self, statement: str) -> None:
@@ -118,12 +107,11 @@ class Database:
         Raises:
             LedgerError: It failed.
         """
-        if not self._is_child():
+        if not self._child:
             self._run(lambda: self._ready().executescript(f"PRAGMA {statement}"))
 
     def close(self) -> None:
         """Close the file. Closing it again does nothing."""
-        self._is_child()
         with self._lock:
             self._closed = True
             self._disconnect()
@@ -145,7 +133,7 @@ class Database:
                         raise
                 return attempt()
             except sqlite3.Error as error:
-                raise faults.explain(error, self.path) from error
+                raise explain(error, self.path) from error
             finally:
                 self._busy = False
 
@@ -157,16 +145,12 @@ class Database:
                 schema.refuse_newer(connection, self.path)  # another process may be newer
             result = do(connection)
             connection.execute("COMMIT")
-        except BaseException as error:
+        except BaseException:
             with suppress(sqlite3.Error):
                 connection.forget()
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error) and faults.kind_of(error) is Fault.BUSY:
-                self._wait(connection, min(_HURRY, self._patience))
             raise
-        if self._waits != self._patience:
-            self._wait(connection, self._patience)
         return result
 
     def _look(self, do: Callable[[Connection], T]) -> T:
@@ -190,16 +174,11 @@ class Database:
             self._connection.execute("ROLLBACK")
         return self._connection
 
-    def _wait(self, connection: Connection, seconds: float) -> None:
-        self._waits = seconds
-        with suppress(sqlite3.Error):
-            connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
-
     # ----------------------------------------------------------------------------------------------
     # Opening
 
     def _open(self) -> Connection:
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 return self._connect()
@@ -210,13 +189,13 @@ class Database:
                     raise
             except (sqlite3.Error, OSError) as error:
                 # SQLite does not always wait if several processes create one file.
-                if faults.kind_of(error) is Fault.BUSY and time.monotonic() < deadline:
+                if kind_of(error) is Fault.BUSY and time.monotonic() < deadline:
                     time.sleep(0.02)
                 elif not self._recover(error):
                     self._disconnect()
                     if self.path is not None and self._made:
                         place.remove_empty(self.path)
-                    raise faults.explain(error, self.path) from error
+                    raise explain(error, self.path) from error
 
     def _connect(self) -> Connection:
         path = self.path
@@ -259,7 +238,7 @@ class Database:
         self._connection = Connection(
             f"{path.as_uri()}?mode={mode}",
             uri=True,  # keeps SQLite from creating the file, which other users could then read
-            timeout=self._patience,
+            timeout=PATIENCE,
             isolation_level=None,  # we begin and end transactions
             check_same_thread=False,  # the lock ensures it
         )
@@ -310,7 +289,7 @@ class Database:
 
     def _recover(self, error: BaseException) -> bool:
         """Rename the file if it is damaged; return whether to try again."""
-        return faults.kind_of(error) is Fault.DAMAGED and self._rename_damaged(
+        return kind_of(error) is Fault.DAMAGED and self._rename_damaged(
             "damaged", f"the ledger {self.path} was damaged ({error})"
         )
 
@@ -321,7 +300,7 @@ class Database:
         try:
             aside = place.rename_damaged(self.path, self._files, word)
         except OSError as failed:
-            raise faults.explain(failed, self.path) from failed
+            raise explain(failed, self.path) from failed
         # Rename first, then close: SQLite does not touch the log of a renamed file.
         self._disconnect()
         if aside is not None:
@@ -343,18 +322,12 @@ class Database:
 
     def in_child(self) -> None:
         """Drop the parent's connection. Reads open a new connection, writes do nothing."""
-        self._pid = os.getpid()
         self._lock = threading.RLock()
         self._busy = self._held = False
         self._child = True
         if self.path is not None and self._connection is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))  # so it is never closed
             self._connection = None
-
-    def _is_child(self) -> bool:
-        if self._pid != os.getpid():  # forked without the hooks of `os.register_at_fork`
-            self.in_child()
-        return self._child
 
 
 # The databases whose methods are called around each fork.

@@ -148,7 +148,7 @@ def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
 
 
 def split_run(record: bytes) -> tuple[list[int], Raw]:
-    """Return the keys of the separately stored parts of a run, and the rest of the run.
+    """Return the keys of the parts of a run stored separately, and the rest.
 
     Args:
         record: The first result of ``encode_run``.

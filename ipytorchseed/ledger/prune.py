@@ -7,10 +7,10 @@ restore a state (``%seed rewind``): to explain a change, their digests are enoug
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -27,6 +27,20 @@ _PAGES = 64
 
 # The share of the allowed size that content may use. The rest is for SQLite's log.
 _FULL = 0.95
+
+
+# Selects the total size of all used pages, in bytes.
+USED = """SELECT (page_count - freelist_count) * page_size
+    FROM pragma_page_count, pragma_freelist_count, pragma_page_size"""
+
+# Selects unnamed states, and of the first rows of a table those, that are too old or, by a wrong
+# clock, in the future.
+_STATES = """SELECT id FROM blobs WHERE kind = 1 AND (used < ? OR used > ?)
+    AND NOT EXISTS (SELECT 1 FROM saved WHERE blob = key) LIMIT ?"""
+_OLD = """SELECT id FROM (SELECT id, {} AS at FROM {} ORDER BY id LIMIT {})
+    WHERE at NOT BETWEEN ? AND ? LIMIT ?"""
+
+_SPARE = "SELECT freelist_count, page_count FROM pragma_freelist_count, pragma_page_count"
 
 
 class Limits(Struct, frozen=True):
@@ -91,8 +105,7 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
     """
     deadline = float("inf") if seconds is None else time.perf_counter() + seconds
     removed = Removed()
-    steps = _steps(database, _Rules(limits, now), removed, thorough=seconds is None)
-    for number, _ in enumerate(steps):
+    for number, _ in enumerate(_steps(database, limits, now, removed, thorough=seconds is None)):
         if number and time.perf_counter() >= deadline:
             removed.finished = False
             break
@@ -100,108 +113,54 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
 
 
 def _steps(
-    database: Database, rules: _Rules, removed: Removed, *, thorough: bool
+    database: Database, limits: Limits, now: float, removed: Removed, *, thorough: bool
 ) -> Iterator[None]:
     """Prune, and yield before each step."""
-    while database.read(rules.next) is not None:
+    while database.read(_find, limits, now)[1]:
         yield
-        if not database.write(rules.drop, removed):
+        if not database.write(_drop, limits, now, removed):
             return
-    while _has_spare_pages(spare := database.read(_spare), thorough=thorough):
+    last = float("inf")
+    while True:
+        free, pages = database.read(lambda connection: connection.execute(_SPARE).fetchone())
+        # A few free pages are kept for later runs.
+        many = free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
+        if not many or free >= last:  # the latter if this file cannot shrink
+            return
         yield
+        last = free
         database.pragma(f"incremental_vacuum({_PAGES})")
-        if database.read(_spare)[0] >= spare[0]:  # this file cannot shrink
-            return
 
 
-def used_bytes(connection: sqlite3.Connection) -> int:
-    """Return the total size of all used pages, in bytes."""
-    free, pages = _spare(connection)
-    (size,) = connection.execute("PRAGMA page_size").fetchone()
-    return int((pages - free) * size)
+def _find(connection: sqlite3.Connection, limits: Limits, now: float) -> tuple[str, list[int]]:
+    """Return the field in ``Removed`` and the ids of the next rows to delete."""
+    for what, query, *values in _queries(connection, limits, now):
+        if rows := [row for (row,) in connection.execute(query, (*values, _CHUNK))]:
+            return what, rows
+    return "", []
 
 
-class _Rules:
-    """Chooses what to delete next, and deletes it."""
-
-    def __init__(self, limits: Limits, now: float) -> None:
-        self._limits = limits
-        self._now = now
-
-    def next(self, connection: sqlite3.Connection) -> tuple[str, list[int]] | None:
-        """Return the next rows to delete: their field in ``Removed``, and their ids.
-
-        Return None if there is nothing left to delete.
-        """
-        rows = connection.execute("SELECT id, started FROM runs ORDER BY id LIMIT 1").fetchall()
-        first_run, first_started = rows[0] if rows else (2**62, float("inf"))
-        limits = self._limits
-        states_before = max(self._ago(limits.states_days), first_started - SLACK)
-        if old := self._states(connection, states_before):
-            return "states", old
-        for table, column in (("runs", "started"), ("seeds", "applied")):
-            if old := self._older(connection, table, column, self._ago(limits.runs_days)):
-                return table, old
-        query = "SELECT id FROM blobs WHERE kind = 0 AND last <= ? LIMIT ?"
-        if old := _column(connection, query, (first_run - STRIDE, _CHUNK)):
-            return "values", old
-        if used_bytes(connection) > limits.megabytes * 1e6 * _FULL:
-            before = max(self._ago(limits.states_days_full), first_started)
-            if old := self._states(connection, before):
-                return "states", old
-            if old := _column(connection, "SELECT id FROM runs ORDER BY id LIMIT ?", (_CHUNK,)):
-                return "runs", old
-        return None
-
-    def drop(self, connection: Connection, removed: Removed) -> bool:
-        """Delete and count the rows that ``next`` returns; return whether it found any."""
-        found = self.next(connection)
-        if found is None:
-            return False
-        what, rows = found
-        table = "blobs" if what in ("states", "values") else what
-        connection.execute(f"DELETE FROM {table} WHERE id IN ({marks(rows)})", rows)  # noqa: S608
-        connection.known.clear()
-        setattr(removed, what, getattr(removed, what) + len(rows))
-        return True
-
-    def _ago(self, days: float) -> float:
-        return self._now - days * _DAY
-
-    def _states(self, connection: sqlite3.Connection, before: float) -> list[int]:
-        """Return unnamed states that are too old or, by a wrong clock, in the future."""
-        for when, edge in (("<", before), (">", self._now + _DAY)):
-            query = f"""
-                SELECT id FROM blobs WHERE kind = 1 AND used {when} ?
-                AND NOT EXISTS (SELECT 1 FROM saved WHERE blob = key) LIMIT ?"""  # noqa: S608
-            if old := _column(connection, query, (edge, _CHUNK)):
-                return old
-        return []
-
-    def _older(
-        self, connection: sqlite3.Connection, table: str, column: str, before: float
-    ) -> list[int]:
-        """Return the first rows that are too old or, by a wrong clock, in the future."""
-        query = f"SELECT id, {column} FROM {table} ORDER BY id LIMIT ?"  # noqa: S608 -- ours
-        rows = connection.execute(query, (_CHUNK,))
-        late = self._now + _DAY
-        return [row for row, _ in itertools.takewhile(lambda r: not before <= r[1] <= late, rows)]
+def _queries(connection: sqlite3.Connection, limits: Limits, now: float) -> Iterator[Any]:
+    """Yield fields in ``Removed``, each with a query for rows to delete."""
+    rows = connection.execute("SELECT id, started FROM runs ORDER BY id LIMIT 1").fetchall()
+    first_run, first_started = rows[0] if rows else (2**62, float("inf"))
+    late = now + _DAY
+    yield "states", _STATES, max(now - limits.states_days * _DAY, first_started - SLACK), late
+    for table, column in (("runs", "started"), ("seeds", "applied")):
+        yield table, _OLD.format(column, table, _CHUNK), now - limits.runs_days * _DAY, late
+    yield "values", "SELECT id FROM blobs WHERE kind = 0 AND last <= ? LIMIT ?", first_run - STRIDE
+    if connection.execute(USED).fetchone()[0] > limits.megabytes * 1e6 * _FULL:
+        yield "states", _STATES, max(now - limits.states_days_full * _DAY, first_started), late
+        yield "runs", "SELECT id FROM runs ORDER BY id LIMIT ?"
 
 
-def _column(connection: sqlite3.Connection, query: str, values: Sequence[float]) -> list[int]:
-    return [each for (each,) in connection.execute(query, values)]
-
-
-def _spare(connection: sqlite3.Connection) -> tuple[int, int]:
-    (free,) = connection.execute("PRAGMA freelist_count").fetchone()
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    return free, pages
-
-
-def _has_spare_pages(spare: tuple[int, int], *, thorough: bool) -> bool:
-    """Return whether to return free pages to the file system.
-
-    A few free pages are kept for later runs, unless ``thorough`` is set.
-    """
-    free, pages = spare
-    return free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
+def _drop(connection: Connection, limits: Limits, now: float, removed: Removed) -> bool:
+    """Delete and count the rows that ``_find`` returns; return whether it found any."""
+    what, rows = _find(connection, limits, now)
+    if not rows:
+        return False
+    table = "blobs" if what in ("states", "values") else what
+    connection.execute(f"DELETE FROM {table} WHERE id IN ({marks(rows)})", rows)  # noqa: S608
+    connection.known.clear()
+    setattr(removed, what, getattr(removed, what) + len(rows))
+    return True

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import place, queries
-from ipytorchseed.ledger.database import PATIENCE, Database
-from ipytorchseed.ledger.encoding import key_of_name
-from ipytorchseed.ledger.prune import DEFAULTS, Removed, prune
-from ipytorchseed.ledger.queries import insert_record
-from ipytorchseed.ledger.reader import Reader
-from ipytorchseed.ledger.records import Findings, Run, SeedEntry, Trace
+from ipytorchseed.ledger import blobs, place, queries
+from ipytorchseed.ledger.database import Database
+from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
+from ipytorchseed.ledger.prune import DEFAULTS, USED, Removed, prune
+from ipytorchseed.ledger.queries import LATEST, Query, insert_record, select_records
+from ipytorchseed.ledger.records import UNDONE, Findings, Run, Save, SeedEntry, Trace
+from ipytorchseed.ledger.verify import verify
 
 # ``maintain`` prunes after this many runs, for at most this many seconds.
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
@@ -33,7 +35,35 @@ _MOST_TRACED = 1_000
 _MEMORY_MEGABYTES = 64
 
 
-class Ledger(Reader):
+# The maximum number of runs to search for cells with the same text.
+_ALIKE = 500
+
+# The maximum number of runs to read at a time, which limits memory, and the factor by which this
+# number grows from 1.
+_PAGE, _GROWTH = 64, 4
+
+
+_COUNT = f"""SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM blobs WHERE kind = 1),
+    (SELECT count(*) FROM blobs WHERE kind = 0), ({USED})"""  # noqa: S608 -- ours
+
+
+class Counts(Struct, frozen=True):
+    """The amount of content in the ledger.
+
+    Attributes:
+        runs: The number of runs.
+        states: The number of full states.
+        values: The number of different values, texts and settings.
+        bytes: The size of all content in bytes.
+    """
+
+    runs: int
+    states: int
+    values: int
+    bytes: int
+
+
+class Ledger:
     """The file that stores runs, states and seeds across kernels.
 
     Create an object with ``Ledger.open`` or ``Ledger.in_memory``. Every method may be called from
@@ -44,37 +74,31 @@ class Ledger(Reader):
     Args:
         path: The path of the file, or None for a ledger in memory.
         read_only: Whether to only read the file.
-        patience: Seconds to wait for other processes that write.
 
     Attributes:
+        path: The path of the file, or None for a ledger in memory.
+        notices: Lines to show to the user once, for example that a damaged file was renamed.
         limits: The age and size at which content is deleted.
         clock: Returns the time, in seconds since 1970, UTC.
     """
 
-    def __init__(
-        self, path: Path | None, *, read_only: bool = False, patience: float = PATIENCE
-    ) -> None:
+    def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
+        self.path = path
         self.limits = DEFAULTS if path else replace(DEFAULTS, megabytes=_MEMORY_MEGABYTES)
         self.clock: Callable[[], float] = time.time
         self._added = 0
         self._read_only = read_only
-        super().__init__(Database(path, read_only=read_only, patience=patience))
+        self._database = Database(path, read_only=read_only)
+        self.notices = self._database.notices
 
     @classmethod
-    def open(
-        cls,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        read_only: bool = False,
-        patience: float = PATIENCE,
-    ) -> Ledger:
+    def open(cls, path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Ledger:
         """Open the ledger, or create it.
 
         Args:
             path: The path of the file. By default, it is in the folder that the environment
                 variable ``IPYTORCHSEED_DATA_DIR`` names, else in the user's data folder.
             read_only: Whether to only read: nothing is created, changed or renamed.
-            patience: Seconds to wait for other processes that write.
 
         Raises:
             LedgerError: The file cannot be opened, for example because the disk is full, or another
@@ -82,7 +106,7 @@ class Ledger(Reader):
                 ``notices`` says so.
         """
         where = place.ledger_path() if path is None else Path(path).absolute()
-        return cls(where, read_only=read_only, patience=patience)
+        return cls(where, read_only=read_only)
 
     @classmethod
     def in_memory(cls) -> Ledger:
@@ -105,16 +129,6 @@ class Ledger(Reader):
             ledger = cls.in_memory()
             ledger.notices.append(f"{error}. Until then runs are forgotten when this kernel ends")
             return ledger
-
-    @property
-    def path(self) -> Path | None:
-        """The path of the file, or None for a ledger in memory."""
-        return self._database.path
-
-    @property
-    def notices(self) -> list[str]:
-        """Lines to show to the user once, for example that a damaged file was renamed."""
-        return self._database.notices
 
     def close(self) -> None:
         """Prune briefly, and close the file. Closing it again does nothing."""
@@ -161,7 +175,7 @@ class Ledger(Reader):
         self._database.write(queries.mark_undone, [run.id for run in runs if run.id])
 
     # ----------------------------------------------------------------------------------------------
-    # Traces
+    # Traces and findings
 
     def add_trace(self, run: int, trace: Trace) -> None:
         """Store the trace of a run. It is deleted with the run.
@@ -234,3 +248,161 @@ class Ledger(Reader):
             self._added = 0
             self.tidy(_TIDY_SECONDS)
             self._database.pragma("wal_checkpoint(PASSIVE)")
+
+    # ----------------------------------------------------------------------------------------------
+    # Reading
+
+    def run(self, number: int) -> Run | None:
+        """Return the run with a number, or None."""
+        return self._first(queries.by_number(number))
+
+    def find(self, notebook: str, execution_count: int, kernel: str | None = None) -> Run | None:
+        """Return the latest run with a number in ``In[...]``, or None.
+
+        Args:
+            notebook: The notebook.
+            execution_count: The number in ``In[...]``.
+            kernel: The kernel to search first. If it has no such run, all kernels are searched.
+        """
+        query = Query(notebook=notebook, execution_count=execution_count)
+        mine = None if kernel is None else self._first(replace(query, kernel=kernel))
+        return mine or self._first(query)
+
+    def last_run(
+        self, notebook: str, cell: str, kernel: str | None = None, *, before_id: int | None = None
+    ) -> Run | None:
+        """Return the latest run of a cell that was not undone, or None.
+
+        Args:
+            notebook: The notebook.
+            cell: The cell.
+            kernel: Only runs of this kernel.
+            before_id: Only runs with a smaller number in the ledger.
+        """
+        runs = self.runs(notebook, cell, kernel, before_id=before_id, undone=False)
+        return next(runs, None)
+
+    def cells_with_text(self, notebook: str, code: str, kernel: str) -> list[str]:
+        """Return the cells that had a given text in an earlier kernel.
+
+        Of the kernels that ran the text, only the latest one is searched.
+
+        Args:
+            notebook: The notebook.
+            code: The ``Run.code`` of the text.
+            kernel: The current kernel, which is skipped.
+        """
+        query = Query(notebook=notebook, code=code, limit=_ALIKE)
+        sql, values = query.sql("id, kernel, cell")
+        rows = self._database.read(lambda connection: connection.execute(sql, values).fetchall())
+        others = [row for row in rows if row[1] != key_of_name(kernel)]
+        cells = {cell: number for number, last, cell in others if last == others[0][1]}
+        return [run.cell for number in cells.values() if (run := self.run(number)) is not None]
+
+    def runs(  # noqa: PLR0913 -- conditions by name
+        self,
+        notebook: str | None = None,
+        cell: str | None = None,
+        kernel: str | None = None,
+        *,
+        before_id: int | None = None,
+        limit: int | None = None,
+        undone: bool = True,
+    ) -> Iterator[Run]:
+        """Iterate over runs, newest first, reading a few at a time.
+
+        Args:
+            notebook: Only runs of this notebook.
+            cell: Only runs of this cell.
+            kernel: Only runs of this kernel.
+            before_id: Only runs with a smaller number in the ledger.
+            limit: The maximum number of runs.
+            undone: Whether to include runs that were undone.
+        """
+        up_to = LATEST if before_id is None else before_id - 1
+        runs = self._pages(Query(notebook=notebook, cell=cell, kernel=kernel, up_to=up_to))
+        wanted = (run for run in runs if undone or run.status != UNDONE)
+        return itertools.islice(wanted, limit)
+
+    def runs_between(self, notebook: str, after_id: int, up_to_id: int) -> Iterator[Run]:
+        """Iterate over a notebook's runs in all kernels, oldest first.
+
+        Args:
+            notebook: The notebook.
+            after_id: Only runs with a larger number in the ledger.
+            up_to_id: Only runs with at most this number in the ledger.
+        """
+        return self._pages(_between(notebook, after_id, up_to_id))
+
+    def run_ids_between(self, notebook: str, after_id: int, up_to_id: int = LATEST) -> list[int]:
+        """Return the numbers of the runs in ``runs_between``, without reading them."""
+        return self._database.read(queries.ids, _between(notebook, after_id, up_to_id))
+
+    def notebooks(self) -> list[str]:
+        """Return the names of all notebooks with runs in the ledger."""
+        return self._database.read(queries.notebooks)
+
+    def counts(self) -> Counts:
+        """Return the amount of content in the ledger."""
+        row = self._database.read(lambda connection: connection.execute(_COUNT).fetchone())
+        return Counts(*row)
+
+    def states(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Return the full states with these digests that are in the ledger, by digest."""
+        wanted = {each: key for each in digests if (key := key_of_digest(each)) is not None}
+        found = self._database.read(blobs.load, wanted.values())
+        return {each: found[key] for each, key in wanted.items() if key in found}
+
+    def traces(self, runs: Iterable[int]) -> dict[int, list[Trace]]:
+        """Return the traces of runs by the number of the run, oldest first."""
+        numbers = [*runs]
+        found = self._database.read(
+            lambda connection: {
+                run: select_records(connection, "traces", Trace, run=run) for run in numbers
+            }
+        )
+        return {run: traces for run, traces in found.items() if traces}
+
+    def findings(self, run: int, against: int) -> Findings | None:
+        """Return the findings about a pair of runs, or None."""
+        columns = {"run": run, "against": against}
+        found = self._database.read(select_records, "findings", Findings, **columns)
+        return found[0] if found else None
+
+    def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
+        """Return the last entries of the log of seeds, oldest first."""
+        where = {} if notebook is None else {"notebook": key_of_name(notebook)}
+        return self._database.read(select_records, "seeds", SeedEntry, limit, **where)
+
+    def saved(self, notebook: str, name: str) -> dict[str, bytes] | None:
+        """Return the states that were saved under a name, by source, or None."""
+        return self._database.read(queries.find_save, notebook, name)
+
+    def saves(self, notebook: str) -> dict[str, float]:
+        """Return the names of a notebook's saved states, oldest first, with their times."""
+        where = {"notebook": key_of_name(notebook)}
+        saves = self._database.read(select_records, "saves", Save, **where)
+        return {save.name: save.when for save in saves}
+
+    def verify(self) -> list[str]:
+        """Check the whole ledger; return one line for each problem."""
+        return self._database.read(verify)
+
+    def _first(self, query: Query) -> Run | None:
+        return next(self._pages(query), None)
+
+    def _pages(self, query: Query) -> Iterator[Run]:
+        """Iterate over runs; read one first, because it is often enough, and then more."""
+        size = 1
+        while found := self._database.read(queries.select, replace(query, limit=size)):
+            yield from (run for _, run in found if run is not None)
+            if len(found) < size:
+                return
+            edge, size = found[-1][0], min(_GROWTH * size, _PAGE)
+            query = replace(
+                query, **({"up_to": edge - 1} if query.newest_first else {"after": edge})
+            )
+
+
+def _between(notebook: str, after_id: int, up_to_id: int) -> Query:
+    return Query(notebook=notebook, after=after_id, up_to=up_to_id, newest_first=False)

@@ -13,8 +13,7 @@ from ipytorchseed.cluster.clients import find_client
 from ipytorchseed.errors import LookupFailure, RanksError, in_brief
 from ipytorchseed.ranks.comparing import read, side_by_side
 from ipytorchseed.ranks.judging import expectations
-from ipytorchseed.ranks.looking import take
-from ipytorchseed.ranks.records import FOLDER
+from ipytorchseed.ranks.looking import FOLDER, take
 from ipytorchseed.ranks.report import RanksView
 
 # Seconds to wait for engines. A busy engine answers when its work is done.

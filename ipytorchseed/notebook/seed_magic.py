@@ -17,8 +17,7 @@ from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.seeding import Each
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
-from ipytorchseed.rng.ranks import own_rank, seed_by_rank
-from ipytorchseed.rng.seeds import LIMIT, fresh_seed
+from ipytorchseed.rng.seeds import LIMIT, fresh_seed, own_rank, seed_by_rank
 from ipytorchseed.why.evidence import run_phrase
 
 if TYPE_CHECKING:

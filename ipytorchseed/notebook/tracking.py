@@ -19,7 +19,7 @@ from ipytorchseed.notebook.cells import SavedIds
 from ipytorchseed.notebook.errors import error_line, raised, shown_traceback
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.render.text import visible
-from ipytorchseed.rng.ranks import own_rank
+from ipytorchseed.rng.seeds import own_rank
 
 if TYPE_CHECKING:
     from ipytorchseed.ledger.records import Run

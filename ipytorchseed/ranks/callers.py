@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
+from traceback import walk_stack
 from types import CodeType, FrameType
 from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.ranks.records import Site
+from ipytorchseed.ranks.looking import Site
 from ipytorchseed.trace.draws import asker
 
 # The functions that draw or seed, by their module or class.
@@ -36,9 +39,6 @@ _NAMES = {
 # Functions that set the state of a source instead of drawing from it.
 _SEEDS = frozenset({"manual_seed", "set_rng_state", "seed", "set_state", "setstate", "restore"})
 
-# The index of the argument that turns a dropout function on.
-_TRAINING = 2
-
 # The most calls that are counted in a step. Counting more would slow down loops that draw.
 _MOST = 2_000
 
@@ -50,7 +50,7 @@ class Callers:
     """Counts calls that draw, by the calling line."""
 
     def __init__(self) -> None:
-        self._calls: dict[tuple[str, CodeType, int], int] = {}
+        self._calls: Counter[tuple[str, str, int]] = Counter()
         self._count = 0
         self._about = functools.cache(_about)
         self._replaced = Replacements()
@@ -58,13 +58,12 @@ class Callers:
     def start(self) -> None:
         """Wrap the functions of imported libraries."""
         for place, names in _NAMES.items():
-            holder = _find(place)
+            module, _, attribute = place.rpartition(".")  # the place may be torch's tensor class
+            holder = sys.modules.get(place) or getattr(sys.modules.get(module), attribute, None)
             for name in names.split():
                 original = getattr(holder, name, None)
                 if original is not None:
-                    counted = self._counting(original, place, name)
-                    _let_scripts_know(original, counted)
-                    self._replaced.put(holder, name, counted)
+                    self._replaced.put(holder, name, self._counting(original, place, name))
 
     def stop(self) -> None:
         """Restore the functions, except those that other code has replaced since."""
@@ -72,12 +71,8 @@ class Callers:
 
     def take(self) -> list[tuple[Site, int]]:
         """Return the calling lines since the previous ``take``, with counts of calls."""
-        calls, self._calls, self._count = self._calls, {}, 0
-        counted: dict[Site, int] = {}
-        for (what, code, line), count in calls.items():
-            site = Site(what, code.co_filename, line)
-            counted[site] = counted.get(site, 0) + count
-        return [*counted.items()]
+        calls, self._calls, self._count = self._calls, Counter(), 0
+        return [(Site(*key), count) for key, count in calls.items()]
 
     def _counting(self, original: Callable[..., Any], place: str, name: str) -> Callable[..., Any]:
         note = self._note
@@ -88,14 +83,19 @@ class Callers:
 
         @functools.wraps(original, assigned=("__name__", "__doc__"))
         def function(*args: Any, **kwargs: Any) -> Any:
-            if not is_compiling() and not (
-                drops and len(args) > _TRAINING and args[_TRAINING] is False
-            ):
+            # The third argument turns a dropout function on.
+            if not (is_compiling() or (drops and args[2:3] == (False,))):
                 note(shown, sys._getframe(1), kwargs.get("generator"))  # noqa: SLF001 -- documented
             return original(*args, **kwargs)
 
         function.__module__ = place
         function.__qualname__ = name
+        builtins: Any = sys.modules.get("torch.jit._builtins")
+        with suppress(Exception):  # the table is private to torch, so it may change
+            # Make TorchScript accept the wrapper: it looks functions up by `id`.
+            table = builtins._get_builtin_table()  # noqa: SLF001
+            if id(original) in table:
+                table[id(function)] = table[id(original)]
         return function
 
     def _note(self, what: str, frame: FrameType | None, generator: Any) -> None:
@@ -109,20 +109,15 @@ class Callers:
         ):
             return
         first, by = None, ""
-        for _ in range(_DEEPEST):
-            if frame is None:
-                break
-            code = frame.f_code
-            users, of_torch, asks = self._about(code)
+        for each, line in islice(walk_stack(frame), _DEEPEST):
+            users, of_torch, asks = self._about(each.f_code)
             by = by or asks
             if users or (first is None and not of_torch):
-                first = code, frame.f_lineno
+                first = each.f_code.co_filename, line
             if users:
                 break
-            frame = frame.f_back
         if first is not None:
-            key = by or what, *first
-            self._calls[key] = self._calls.get(key, 0) + 1
+            self._calls[by or what, *first] += 1
 
 
 def _about(code: CodeType) -> tuple[bool, bool, str]:
@@ -134,22 +129,6 @@ def _about(code: CodeType) -> tuple[bool, bool, str]:
     path = file.replace("\\", "/")
     users = path.startswith("<ipython-input") or not is_installed_file(file)
     return users, "/torch/" in path or path.endswith("/random.py"), asker([file])
-
-
-def _find(place: str) -> Any:
-    """Return a module, or torch's tensor class, if it has been imported."""
-    if place == "torch.Tensor":
-        return getattr(sys.modules.get("torch"), "Tensor", None)
-    return sys.modules.get(place)
-
-
-def _let_scripts_know(original: object, counted: object) -> None:
-    """Make TorchScript accept the wrapper: it looks functions up by ``id``."""
-    builtins: Any = sys.modules.get("torch.jit._builtins")
-    with suppress(Exception):  # the table is private to torch, so it may change
-        table = builtins._get_builtin_table()  # noqa: SLF001
-        if id(original) in table:
-            table[id(counted)] = table[id(original)]
 
 
 def source_of(what: str, name: str) -> bool:
@@ -169,16 +148,3 @@ def source_of(what: str, name: str) -> bool:
 def seeds(site: Site) -> bool:
     """Return whether the function called at a line sets a state instead of drawing."""
     return site.what.rpartition(".")[2] in _SEEDS
-
-
-def differ(one: dict[Site, int], other: dict[Site, int], name: str) -> Iterator[Site]:
-    """Yield lines that act on a source and made more calls in one of two ranks.
-
-    Args:
-        one: The counts of calls by line, in the rank with more calls.
-        other: The counts of calls by line, in the other rank.
-        name: The source.
-    """
-    for site, count in one.items():
-        if count > other.get(site, 0) and source_of(site.what, name):
-            yield site

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from ipytorchseed.ranks.callers import differ, seeds, source_of
-from ipytorchseed.ranks.records import Site, Track
+from msgspec import Struct
+
+from ipytorchseed.ranks.callers import seeds, source_of
+from ipytorchseed.ranks.looking import Look, Mark, Rank, Site
 from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, same_stream
-from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.words import first_of
 
 # The differing ranks, the message, how many more numbers they drew, and the line that drew.
@@ -32,6 +35,54 @@ _SHOWN = {
 }
 
 
+class Track(Struct):
+    """The state of a rank after a step, from its looks so far.
+
+    Attributes:
+        rank: The rank.
+        looks: The looks after ``pending``.
+        pending: The next look; None at the end.
+        step: The step of the last look that was applied.
+        marks: The short states of all sources.
+        states: The last two recorded full states of each source, with their steps.
+        sites: The lines that drew in the last step, with the number of calls.
+        values: As in ``Look``.
+        settings: As in ``Look``.
+        looked: The last step with values.
+    """
+
+    rank: Rank
+    looks: Iterator[Look]
+    pending: Look | None = None
+    step: int = -1
+    marks: dict[str, Mark] = {}
+    states: dict[str, list[tuple[int, bytes]]] = {}
+    sites: dict[Site, int] = {}
+    values: dict[str, dict[str, str]] = {}
+    settings: dict[str, Any] = {}
+    looked: int = -1
+
+    def advance(self) -> None:
+        """Apply the pending look, and read the next one."""
+        look = self.pending
+        if look is not None:
+            self.step = look.step
+            self.marks = {**self.marks, **look.marks}
+            for name, state in look.states.items():
+                self.states[name] = [*self.states.get(name, [])[-1:], (look.step, state)]
+            if look.sites is not None:
+                self.sites = dict(look.sites)
+            if look.values is not None:
+                self.values, self.looked = look.values, look.step
+            self.settings = look.settings or self.settings
+        self.pending = next(self.looks, None)
+
+    def origin(self, name: str, before: int) -> bytes | None:
+        """Return the last full state of a source recorded before a step, or None."""
+        earlier = [state for step, state in self.states.get(name, []) if step < before]
+        return earlier[-1] if earlier else None
+
+
 def explain(
     name: str, step: int, tracks: Mapping[int, Track], groups: Sequence[list[int]], *, begun: bool
 ) -> Explanation:
@@ -50,8 +101,7 @@ def explain(
     if not begun:
         return _from_start(name, tracks, groups)
     main, odd = groups[0], groups[1]
-    counts = {group[0]: _draws(name, tracks[group[0]], step) for group in (main, odd)}
-    one, other = counts[odd[0]], counts[main[0]]
+    one, other = (_draws(name, tracks[group[0]], step) for group in (odd, main))
     # Of two ranks, name the one that drew more.
     if len(main) == len(odd) and other is not None and (one is None or one < other):
         main, odd, one, other = odd, main, other, one
@@ -96,11 +146,9 @@ def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[in
     odd = [number for group in groups[clear:] for number in group]
     if len(groups) == len(tracks) > 2:  # noqa: PLR2004 -- no two are alike
         return odd, f"{name} differs in each rank", None, None
-    (main, *_), (one, *_) = groups[0], groups[1]
-    drew = _ahead(name, tracks[main], tracks[one])
+    drew = _ahead(name, tracks[groups[0][0]], tracks[groups[1][0]])
     if drew:
-        who, others = list_ranks(groups[1]), list_ranks(groups[0])
-        return odd, _more(who, others, name, drew), drew, None
+        return odd, _more(list_ranks(groups[1]), list_ranks(groups[0]), name, drew), drew, None
     stands = [f"{list_ranks(each)} at {_where(name, tracks[each[0]])}" for each in groups[::-1]]
     return odd, f"{name} is not the same: {', '.join(stands)}", None, None
 
@@ -113,9 +161,6 @@ def _more(who: str, others: str, name: str, drew: int) -> str:
 
 def _ahead(name: str, one: Track, other: Track) -> int | None:
     """Count the draws by which ``other`` is ahead of ``one``; None if unknown."""
-    place, beyond = _place(name, one), _place(name, other)
-    if place.seed == beyond.seed is not None and None not in {place.draws, beyond.draws}:
-        return (beyond.draws or 0) - (place.draws or 0)
     if not one.states.get(name) or not other.states.get(name):
         return None
     states = one.states[name][-1][1], other.states[name][-1][1]
@@ -123,13 +168,9 @@ def _ahead(name: str, one: Track, other: Track) -> int | None:
     return more if more is not None or fewer is None else -fewer
 
 
-def _place(name: str, track: Track) -> Position:
-    kept = track.states.get(name)
-    return locate_state(kept[-1][1]) if kept else UNKNOWN
-
-
 def _where(name: str, track: Track) -> str:
-    place = _place(name, track)
+    kept = track.states.get(name)
+    place = locate_state(kept[-1][1]) if kept else UNKNOWN
     return track.marks[name].digest[:8] if place.seed is None else str(place)
 
 
@@ -150,7 +191,8 @@ def _sites(name: str, odd: Track, main: Track, drew: int | None) -> list[Site]:
     """
     pairs = [(odd.sites, main.sites), (main.sites, odd.sites)]
     for one, other in pairs[1:] if drew is not None and drew < 0 else pairs[: 1 if drew else 2]:
-        found = [*differ(one, other, name)]
+        more = (site for site, count in one.items() if count > other.get(site, 0))
+        found = [site for site in more if source_of(site.what, name)]
         if found:
             return [each for each in found if seeds(each) == (drew is None)] or found
     drawing = [each for each in odd.sites if source_of(each.what, name)]

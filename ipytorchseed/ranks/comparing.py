@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ import msgspec
 
 from ipytorchseed.errors import LookupFailure, RanksDiffer, RanksError
 from ipytorchseed.foreign import ContentError, Format
+from ipytorchseed.ranks.causes import list_ranks
 from ipytorchseed.ranks.judging import Judgement, expectations
-from ipytorchseed.ranks.looking import take
-from ipytorchseed.ranks.records import Look, Rank
+from ipytorchseed.ranks.looking import Look, Rank, take
 from ipytorchseed.ranks.report import RanksView
-from ipytorchseed.rng.ranks import process_group
+from ipytorchseed.rng.seeds import process_group
 
 
 def compare(
@@ -97,19 +96,14 @@ def _gatherer() -> Any:  # Callable[[object], list]
     )
 
 
-# The most missing ranks that are named.
-_NAMED = 64
+# The most ranks whose files are looked for.
+_MOST = 1024
 
 # Seconds by which the modification time of a file may lag behind the rank's clock.
 _SLACK = 1.0
 
-_FORMAT = Format(
-    "rank's file",
-    RanksError,
-    "run the ranks again with its.ranks.watch(model)",
-    size=1 << 31,
-    named=False,
-)
+_HINT = "run the ranks again with its.ranks.watch(model)"
+_FORMAT = Format("rank's file", RanksError, _HINT, size=1 << 31, named=False)
 # The most bytes of a line.
 _LONGEST = 1 << 26
 
@@ -215,9 +209,7 @@ def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
         else:
             notes.append(f"rank {one.rank}'s file is from an earlier launch and was skipped")
     there = {each.rank.rank for each in kept}
-    gone = (str(each) for each in range(newest.rank.world or 0) if each not in there)
-    named = [*islice(gone, _NAMED + 1)]
-    if named:
-        more = " …" if len(named) > _NAMED else ""
-        notes.append(f"there is no file from rank {', '.join(named[:_NAMED])}{more}")
+    gone = [each for each in range(min(newest.rank.world or 0, _MOST)) if each not in there]
+    if gone:
+        notes.append(f"there is no file from {list_ranks(gone)}")
     return kept, notes

@@ -10,9 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.errors import RanksError, did_you_mean
-from ipytorchseed.ranks.causes import are_in_one_stream, explain, list_ranks, seeded
-from ipytorchseed.ranks.looking import own_name
-from ipytorchseed.ranks.records import Look, Rank, Site, Track
+from ipytorchseed.ranks.causes import Track, are_in_one_stream, explain, list_ranks, seeded
+from ipytorchseed.ranks.looking import Look, Rank, Site, own_name
 
 # The length of a digest. A shorter string is a value as text.
 _DIGITS = 16
@@ -173,27 +172,25 @@ class Judgement:
         if len(groups) == 1:
             self._alike[row.key] = step
         elif row.kind == "source":
-            self._judge_source(row, step, active)
+            begun = row.key in self._alike
+            if (row.expected is None and len(groups) == len(active)) and (
+                seeded(row.name, active) if begun else not are_in_one_stream(row.name, active)
+            ):
+                self._settled.add(row.key)
+                self.distinct.append(row.name)
+            else:
+                found = explain(row.name, step, active, groups, begun=begun)
+                self._add(row, step, row.name, *found)
         elif row.kind == "setting":
             alike = [each for each in rows if each.kind == "setting" and each.groups == groups]
             others = [each.name for each in alike if each.key not in self._settled | {row.key}]
             said = [f"{list_ranks(each)} {row.values[each[0]]}" for each in reversed(groups)]
             more = f" (and so {', '.join(others)})" if others else ""
             message = f"{row.name} is not the same: {', '.join(said)}{more}"
-            self._add(row, step, [*chain(*groups[1:])], message)
+            self._add(row, step, row.name, [*chain(*groups[1:])], message)
             self._settled.update(("setting", other) for other in others)
         elif row.kind != "buffers" or not self.synchronised:
             self._judge_values(row, step, active)
-
-    def _judge_source(self, row: Row, step: int, active: dict[int, Track]) -> None:
-        begun = row.key in self._alike
-        if (row.expected is None and len(row.groups) == len(active)) and (
-            seeded(row.name, active) if begun else not are_in_one_stream(row.name, active)
-        ):
-            self._settled.add(row.key)
-            self.distinct.append(row.name)
-            return
-        self._add(row, step, *explain(row.name, step, active, row.groups, begun=begun))
 
     def _judge_values(self, row: Row, step: int, active: dict[int, Track]) -> None:
         kind = row.kind
@@ -211,42 +208,30 @@ class Judgement:
             who = ", ".join(f"{list_ranks(each)}: {values[each[0]]}" for each in reversed(groups))
         verb = "diverge" if row.key in self._alike else "differ"
         what = f"{kind} {verb}" if kind in {"parameters", "buffers"} else f"`{kind}` {verb}s"
-        message = f"{what}, first in {name} ({who})"
-        self._add(row, step, apart if clear else [*active], message, name=name)
+        ranks = apart if clear else [*active]
+        self._add(row, step, name, ranks, f"{what}, first in {name} ({who})")
 
     def _judge_distinct(self) -> None:
         """Add findings for sources that are equal but were expected to be distinct."""
         for row in self.rows:
-            if row.kind != "source" or row.expected != "distinct":
-                continue
             for group in row.groups:
-                if len(group) > 1:
+                if row.expected == "distinct" and len(group) > 1:
                     masks = any(rank.masks for rank in self.ranks) and row.name.startswith("torch")
                     many = f"all {len(group)} ranks" if len(row.groups) == 1 else list_ranks(group)
                     message = (
                         f"{many} draw the same {'masks' if masks else 'numbers'}: {row.name} is"
                         f" equal in {list_ranks(group)}, expected distinct"
                     )
-                    self._add(row, self._tracks[group[0]].step, group, message)
+                    self._add(row, self._tracks[group[0]].step, row.name, group, message)
 
-    def _add(  # noqa: PLR0913, PLR0917 -- the fields of a finding
-        self,
-        row: Row,
-        step: int,
-        ranks: list[int],
-        message: str,
-        drew: int | None = None,
-        site: Site | None = None,
-        *,
-        name: str = "",
-    ) -> None:
+    def _add(self, row: Row, step: int, name: str, *details: Any) -> None:
         self._settled.add(row.key)
         after = self._alike.get(row.key)
         if row.kind == "source" and after is not None:
             after = step - 1  # sources are compared after each step
-        when = None if self.single else step
-        name = name or row.name
-        self.findings.append(Finding(row.kind, name, when, after, ranks, message, drew, site))
+        self.findings.append(
+            Finding(row.kind, name, None if self.single else step, after, *details)
+        )
 
     def _rows(self, active: dict[int, Track]) -> Iterator[Row]:
         tracks = active.values()

@@ -1,6 +1,6 @@
 """Digests this process's sources, settings, parameters and named objects.
 
-The result of this is called a look.
+The result of this is called a look. A rank writes looks as lines of JSON.
 """
 
 from __future__ import annotations
@@ -11,19 +11,104 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from ipytorchseed.errors import RanksError
 from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.ranks.records import Look, Mark, Rank
 from ipytorchseed.rng.distance import mark_of
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.ranks import own_rank, process_group
+from ipytorchseed.rng.seeds import own_rank, process_group
 from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
+
+FOLDER = "ipytorchseed-ranks"
+"""The default folder for the ranks' files, relative to the working folder."""
+
+
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+
+
+class Mark(Struct, frozen=True, array_like=True):
+    """A short form of the state of a source.
+
+    Attributes:
+        digest: The digest of the full state.
+        position: The position in the random stream, from ``distance.mark_of``.
+    """
+
+    digest: str
+    position: tuple[str, Count] | None = None
+
+
+class Site(Struct, frozen=True, array_like=True):
+    """A line of code that called a function that draws.
+
+    Attributes:
+        what: The function, or the part of torch that drew.
+        file: The file of the line.
+        line: The number of the line, from 1.
+    """
+
+    what: str
+    file: str
+    line: Count
+
+    def __str__(self) -> str:
+        *folders, name = self.file.replace("\\", "/").split("/")
+        cell = self.file.startswith("<") or any(each.startswith("ipykernel_") for each in folders)
+        return f"{self.what}, {'the cell' if cell else name} line {self.line}"
+
+
+class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):
+    """One of the processes of a training run.
+
+    Attributes:
+        rank: The number of the process, from 0.
+        world: The number of processes; None if unknown.
+        launch: A text that is the same in all processes started together.
+        host: The machine's name.
+        started: When watching began, in seconds since 1970.
+        every: The number of steps between two looks at parameters; 0 for a single look.
+        synchronised: Whether DistributedDataParallel copies the buffers of rank 0 to all ranks.
+        masks: Whether the model has active dropout layers.
+    """
+
+    rank: Count
+    world: Count | None = None
+    launch: str = ""
+    host: str = ""
+    started: float = 0.0
+    every: Count = 0
+    synchronised: bool = False
+    masks: bool = False
+
+
+class Look(Struct, omit_defaults=True, tag="look"):
+    """The state of a rank after a step. Unchanged parts are left out.
+
+    Attributes:
+        step: The optimizer's step, from 1; 0 before the first step.
+        marks: The short states of sources that changed.
+        sites: The lines that drew in this step, each with its number of calls; None if they are the
+            same as in the step before.
+        states: Full states of sources, in some looks.
+        values: Digests by group (``parameters``, ``buffers``, ``optimizer``) and by name in the
+            group; None if no digests were taken.
+        settings: Flags, versions and hardware; None if they are unchanged.
+    """
+
+    step: Count
+    marks: dict[str, Mark] = {}
+    sites: list[tuple[Site, Count]] | None = None
+    states: dict[str, bytes] = {}
+    values: dict[str, dict[str, str]] | None = None
+    settings: dict[str, Any] | None = None
+
 
 # Environment variables that have the same value in all processes of one launch.
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
@@ -174,8 +259,7 @@ class Looker:
     def _parts(self, value: Any, names: Mapping[int, str]) -> Iterator[tuple[str, str]]:
         """Yield digests of an object's parts, except parts that depend on the rank."""
         inner = getattr(value, "optimizer", None)  # accelerate's wrapper has this attribute
-        if hasattr(inner, "param_groups"):
-            value = inner
+        value = inner if hasattr(inner, "param_groups") else value
         if hasattr(value, "param_groups"):
             yield from self._optimizer(value, names)
         elif hasattr(value, "batch_sampler") or hasattr(value, "sampler"):

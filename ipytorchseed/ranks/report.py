@@ -125,27 +125,27 @@ class RanksView(View):
         parts = [wrap(self.headline, first="")]
         parts += [wrap(str(each), first="  ") for each in self.others]
         if self.rows and len(self.ranks) > 1:
-            parts += ["", self._wide() if len(self.ranks) <= _COLUMNS else self._long()]
+            parts += ["", self._table()]
         if self.notes:
             parts += ["", *(wrap(note, first="") for note in self.notes)]
         return "\n".join(parts)
 
-    def _wide(self) -> str:
-        """Return a table with a column for each rank."""
-        rows = [
-            (row.name, *(self.shown(row, rank) for rank in self.ranks), self.verdict(row))
-            for row in self.rows
-        ]
-        return _table(["", *(f"rank {rank}" for rank in self.ranks), " "], rows)
-
-    def _long(self) -> str:
-        """Return a table with a line for each group of equal ranks."""
-        rows = [
-            (row.name if not place else "", self.shown(row, group[0]), list_ranks(group))
-            for row in self.rows
-            for place, group in enumerate(row.groups)
-        ]
-        return _table(["", "State", "Ranks"], rows)
+    def _table(self) -> str:
+        """Return the table, with a column for each rank or a line for each group."""
+        if len(self.ranks) <= _COLUMNS:
+            titles = ["", *(f"rank {rank}" for rank in self.ranks), " "]
+            rows = [
+                (row.name, *(self.shown(row, rank) for rank in self.ranks), self.verdict(row))
+                for row in self.rows
+            ]
+        else:
+            titles = ["", "State", "Ranks"]
+            rows = [
+                (row.name if not place else "", self.shown(row, group[0]), list_ranks(group))
+                for row in self.rows
+                for place, group in enumerate(row.groups)
+            ]
+        return draw_table("", {title: {"overflow": "fold"} for title in titles}, rows)
 
     def to_json(self) -> str:
         """Return the comparison as one line of JSON."""
@@ -164,10 +164,6 @@ class RanksView(View):
             ],
             notes=self.notes,
         )
-
-
-def _table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
-    return draw_table("", {title: {"overflow": "fold"} for title in titles}, rows)
 
 
 def _as_json(finding: Finding) -> dict[str, object]:

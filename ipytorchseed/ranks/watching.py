@@ -14,9 +14,9 @@ from typing import Any
 import msgspec
 
 from ipytorchseed.errors import RanksError, in_brief
+from ipytorchseed.ranks import looking
 from ipytorchseed.ranks.callers import Callers
-from ipytorchseed.ranks.looking import Looker, describe, named_recursion, unwrap
-from ipytorchseed.ranks.records import FOLDER, Look, Mark, Rank
+from ipytorchseed.ranks.looking import FOLDER, Look, Mark, Rank, named_recursion, unwrap
 
 # Lines are buffered for at most this many seconds. A killed process loses no more than these.
 _SECONDS = 1.0
@@ -83,7 +83,7 @@ class Watch(AbstractContextManager["Watch"]):
     def __init__(self, model: Any, every: int, folder: Path, named: dict[str, Any]) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
-        who = describe(model, every)
+        who = looking.describe(model, every)
         self.path = folder / f"rank-{who.rank}.jsonl"
         self.step = 0
         self._pid = os.getpid()
@@ -95,7 +95,7 @@ class Watch(AbstractContextManager["Watch"]):
         self._sites: Any = None
         self._settings: dict[str, Any] = {}
         self._parameters = {id(each) for each in unwrap(model).parameters()}
-        self._looker = Looker(weakref.ref(model), named)
+        self._looker = looking.Looker(weakref.ref(model), named)
         self._callers = Callers()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -119,12 +119,11 @@ class Watch(AbstractContextManager["Watch"]):
 
     def stop(self) -> None:
         """Record a last look and stop. Further calls do nothing."""
-        if self._file.closed:
-            return
-        with suppress(Exception):  # the training run has succeeded, so no error may be raised
-            self._note(Look(self.step, values=self._looker.values()))
-        self._finish()
-        self._end.cancel()
+        if not self._file.closed:
+            with suppress(Exception):  # the training run has succeeded, so no error may be raised
+                self._note(Look(self.step, values=self._looker.values()))
+            self._finish()
+            self._end.cancel()
 
     def _finish(self) -> None:
         """Write the buffered lines and stop, without another look."""
@@ -160,10 +159,8 @@ class Watch(AbstractContextManager["Watch"]):
         Only the first optimizer that updated parameters of the model counts.
         """
         if self._clock is None or self._clock() is None:
-            groups = optimizer.param_groups
-            if not any(
-                id(each) in self._parameters for group in groups for each in group["params"]
-            ):
+            updated = (id(each) for group in optimizer.param_groups for each in group["params"])
+            if self._parameters.isdisjoint(updated):
                 return False
             self._clock = weakref.ref(optimizer)
         return self._clock() is optimizer

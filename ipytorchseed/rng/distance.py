@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng import keras_random, mersenne, numpy_random, python_random, torch_random
+from ipytorchseed.rng import library_random, mersenne, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
 
 # The default number of draws to try, which takes about 20 ms.
@@ -29,20 +29,18 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
             return numpy_random.draws_between(before, after)
         except StateError:  # of a registered source
             return None
-    ends = [keras_random.locate(state) for state in (before, after)] if _is_list(before) else []
-    if ends and ends[0].seed == ends[1].seed is not None:
-        return _ahead(*ends)
     twisters = [_twister(state) for state in (before, after)]
     if twisters[0] is not None and twisters[1] is not None:
         return mersenne.distance(twisters[0], twisters[1], bound)
-    first, last = (torch_random.locate(state, ()) for state in (before, after))
-    return _ahead(first, last) if first.seed == last.seed else None
-
-
-def _ahead(first: Position, last: Position) -> int | None:
-    if first.draws is None or last.draws is None or last.draws < first.draws:
+    first, last = _counted(before), _counted(after)
+    if first.draws is None or last.draws is None or first.seed != last.seed:
         return None
-    return last.draws - first.draws
+    return last.draws - first.draws if last.draws >= first.draws else None
+
+
+def _counted(state: bytes) -> Position:
+    """Return the position of a generator whose state contains its seed and draws."""
+    return library_random.locate_keras(state) if _is_list(state) else torch_random.locate(state, ())
 
 
 def same_stream(one: bytes, other: bytes, bound: int) -> bool:
@@ -65,11 +63,11 @@ def mark_of(state: bytes) -> tuple[str, int] | None:
         16 hex digits (the first words of a Mersenne Twister, or the seed of a device's generator),
         and the numbers drawn since then. None for other states.
     """
-    if _is_json(state):
-        return None
-    if len(state) == mersenne.SIZE:
-        return mersenne.mark_of(state)
-    return torch_random.mark_of(state)
+    twister = None if _is_json(state) else _twister(state)
+    if twister is not None:
+        return twister.words[:8].hex(), twister.used
+    place = torch_random.locate(state, ())  # of a device
+    return None if place.draws is None else (state[:8].hex(), place.draws)
 
 
 def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
@@ -83,13 +81,11 @@ def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
     Returns:
         The number of draws, or None if unknown.
     """
-    begin = mark_of(before)
-    if begin is None:
-        return None
     twister = _twister(before)
     if twister is not None:
         return mersenne.steps_to(twister, bytes.fromhex(mark[0]), mark[1], bound)
-    return mark[1] - begin[1] if mark[0] == begin[0] and mark[1] >= begin[1] else None
+    begin = mark_of(before)
+    return mark[1] - begin[1] if begin and mark[0] == begin[0] and mark[1] >= begin[1] else None
 
 
 def is_fresh(state: bytes) -> bool | None:
@@ -112,10 +108,8 @@ def is_of_ours(state: bytes) -> bool:
 
 def locate_state(state: bytes) -> Position:
     """Find the seed and draws of a state of an unknown generator."""
-    if _is_list(state):
-        return keras_random.locate(state)
     if len(state) != mersenne.SIZE:
-        return UNKNOWN if _is_json(state) else torch_random.locate(state, ())
+        return UNKNOWN if _is_json(state) else _counted(state)
     placed = numpy_random.locate_legacy(state, ())
     return placed if placed.draws is not None else python_random.locate(state, ())
 

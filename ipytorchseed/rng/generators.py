@@ -20,7 +20,7 @@ from ipytorchseed.introspection import anatomy
 from ipytorchseed.introspection.anatomy import attributes, find_member, module_of_class, per_object
 from ipytorchseed.introspection.ownership import may_be_local
 from ipytorchseed.introspection.values import is_scalar, shell_name
-from ipytorchseed.rng import keras_random, numpy_random, python_random, torch_random
+from ipytorchseed.rng import library_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import Position
 from ipytorchseed.rng.seeds import LIMIT, check_seed, derive_seed
 from ipytorchseed.rng.source import Kind, digest
@@ -39,7 +39,7 @@ _MOST = 20_000
 # The types of generators that users create.
 KINDS = (
     python_random.KIND, numpy_random.LEGACY, numpy_random.KIND, torch_random.KIND,
-    keras_random.KIND,
+    library_random.KERAS,
 )  # fmt: skip
 
 # The last seed derived for each generator, by name: a hint for finding its position.
@@ -131,23 +131,19 @@ def find_generators(namespace: Mapping[str, object]) -> list[FoundGenerator]:
             kind = kinds[id(made)]
             if kind is not None:
                 state = _state_holder(value, kind)
-                identity = id(state)
                 hidden = hidden or hidden_generators()
-                if identity in hidden or state is None:  # None: `__init__` was not called
+                if id(state) in hidden or state is None:  # None: `__init__` was not called
                     continue
                 entry = FoundGenerator(name, kind, value, (), _library(holder, kind))
-                known = entries.setdefault(identity, entry)
+                known = entries.setdefault(id(state), entry)
                 if name not in (known.name, *known.others):
-                    entries[identity] = replace(known, others=(*known.others, name))
+                    entries[id(state)] = replace(known, others=(*known.others, name))
             elif depth < DEPTH and len(below) < _MOST and (depth == 0 or id(value) not in followed):
                 followed.add(id(value))
                 home = module_of_class(made)
                 inner = holder if home in _CLOSED_MODULES else home
-                below += [
-                    (path, child, inner)
-                    for path, child in _children(name, value)
-                    if not is_scalar(child)
-                ]
+                children = _children(name, value)
+                below += [(path, it, inner) for path, it in children if not is_scalar(it)]
         level = below
     return list(entries.values())
 
@@ -273,16 +269,13 @@ def _unwrapped(value: Any) -> Any:
 
 def _held(name: str, value: Any) -> Iterator[tuple[str, object]]:
     kind = type(value)
+    items: list[tuple[Any, Any]] = []
     if issubclass(kind, dict):
-        if dict.__len__(value) <= _FEW:
-            for key, item in list(dict.items(value)):
-                if type(key) in (str, int):
-                    yield f"{name}[{key!r}]", item
+        items = [*dict.items(value)] if dict.__len__(value) <= _FEW else []
     elif issubclass(kind, (list, tuple)):
         base: Any = list if issubclass(kind, list) else tuple
-        if base.__len__(value) <= _FEW:
-            for index, item in enumerate([*base.__iter__(value)]):
-                yield f"{name}[{index}]", item
+        items = [*enumerate(base.__iter__(value))] if base.__len__(value) <= _FEW else []
+    yield from ((f"{name}[{key!r}]", item) for key, item in items if type(key) in (str, int))
     if not issubclass(kind, (type, ModuleType)) and module_of_class(kind) not in _CLOSED_MODULES:
         held = [each for each in attributes(value) if each[0] not in _OF_MODULES]
         for attribute, item in [*held, *_shared(value)]:

@@ -109,11 +109,6 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
     return steps_to(origin, target.words, target.used, bound)
 
 
-def mark_of(state: bytes) -> tuple[str, int]:
-    """Return the first two words of a packed state in hex, and ``used``."""
-    return state[:8].hex(), _TAIL.unpack_from(state, _WORDS)[0]
-
-
 def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
     """Count the draws between two states; see ``distance``.
 

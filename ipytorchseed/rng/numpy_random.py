@@ -103,13 +103,8 @@ def locate_legacy(state: bytes, hints: Sequence[int]) -> Position:
     return mersenne.locate(mersenne.Twister.unpack(state), "knuth", tuple(hints))
 
 
-def read_generator(generator: Generator) -> bytes:
-    """Return the state of a ``numpy.random.Generator``, as JSON."""
-    return _to_json(engine(generator).state)
-
-
 def write_generator(generator: Generator, state: bytes) -> None:
-    """Restore a state of a ``Generator`` that ``read_generator`` returned.
+    """Restore a state of a ``Generator``.
 
     Raises:
         StateError: The state is damaged, or is that of another bit generator.
@@ -124,13 +119,8 @@ def seed_generator(generator: Generator, value: int) -> None:
     bits.state = _begin(bits, value)
 
 
-def locate_generator(generator: Generator, hints: Sequence[int]) -> Position:
-    """Find the seed of a ``Generator``, and its draws since."""
-    return locate_engine(engine(generator), hints)
-
-
 def draws_between(before: bytes, after: bytes) -> int | None:
-    """Count the raw draws between two states that ``read_generator`` returned."""
+    """Count the raw draws between two states of ``Generator`` objects."""
     import numpy as np
 
     first, last = _from_json(before), _from_json(after)
@@ -317,8 +307,8 @@ LEGACY = Kind(
 )  # fmt: skip
 
 KIND = Kind(
-    "numpy.random.Generator", "numpy.random", read_generator, write_generator, seed_generator,
-    locate_generator,
+    "numpy.random.Generator", "numpy.random", lambda it: _to_json(engine(it).state),
+    write_generator, seed_generator, lambda it, hints: locate_engine(engine(it), hints),
 )  # fmt: skip
 
 _SOURCE = LEGACY.source("numpy", hidden, locate_legacy)

@@ -1,12 +1,14 @@
-"""Checks seeds, and derives seeds from other seeds."""
+"""Checks seeds, and derives seeds from other seeds and from ranks."""
 
 from __future__ import annotations
 
 import operator
 import os
 import reprlib
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from xxhash import xxh3_128_digest
 
@@ -99,3 +101,44 @@ def fresh_seed() -> int:
     It does not draw from any random source.
     """
     return int.from_bytes(os.urandom(4), "little")
+
+
+def process_group() -> Any:  # a module
+    """Return ``torch.distributed`` if this process is in a group, else None."""
+    distributed: Any = sys.modules.get("torch.distributed")
+    with suppress(Exception):  # half imported, or shutting down
+        if distributed.is_available() and distributed.is_initialized():
+            return distributed
+    return None
+
+
+def own_rank() -> int | None:
+    """Return the rank of this process among those that run the same notebook, or None.
+
+    The rank is read from ``torch.distributed`` if that is in use, else from the variables ``RANK``
+    and ``LOCAL_RANK``, which launchers set. Else it is the id of the ipyparallel engine. Nothing is
+    imported or started.
+    """
+    group = process_group()
+    with suppress(Exception):  # no group, or shutting down
+        if group.get_world_size() > 1:
+            return int(group.get_rank())
+    for name in ("RANK", "LOCAL_RANK"):
+        told = os.environ.get(name, "")
+        if told.isdecimal():
+            return int(told)
+    if "ipyparallel" not in sys.modules:
+        return None
+    shell: Any = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    engine = getattr(getattr(shell, "kernel", None), "engine_id", None)
+    return engine if isinstance(engine, int) else None
+
+
+def seed_by_rank(seed: int, rank: int | None) -> int:
+    """Derive the seed of a rank, independent of the number of ranks.
+
+    Args:
+        seed: The common seed, from 0 to 2**32-1.
+        rank: The rank; None counts as rank 0.
+    """
+    return derive_seed(seed, f"rank {rank or 0}")

@@ -1,4 +1,4 @@
-"""The states of all sources at one moment: ``snapshot``, ``restore`` and ``RandomState``."""
+"""The states of all sources at one moment, to restore them later."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ipytorchseed.errors import SourceError, StateError
 from ipytorchseed.foreign import Format, printable
 from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.generators import FoundGenerator, find_generators
-from ipytorchseed.rng.ranks import own_rank
+from ipytorchseed.rng.seeds import own_rank
 from ipytorchseed.rng.source import digest, put_all
 from ipytorchseed.rng.table import import_lazy, sources
 
@@ -180,10 +180,8 @@ class RandomState:
         return {each.name: each for each in find_generators(self._given)}
 
     def __repr__(self) -> str:
-        now = [(source.name, source.read()) for source in sources()]
-        told = [f"{name} {digest(state)[:8]}" for name, state in now if state is not None]
-        told += [f"{name} {each.digest[:8]}" for name, each in self._found().items()]
-        return f"RandomState({', '.join(told)})"
+        told = (f", {name} {each.digest[:8]}" for name, each in self._found().items())
+        return f"RandomState({snapshot()}{''.join(told)})"
 
 
 def _describe(value: object) -> str:

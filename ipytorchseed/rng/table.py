@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ipytorchseed.errors import SourceError, in_brief
 from ipytorchseed.rng import library_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.ranks import own_rank, seed_by_rank
-from ipytorchseed.rng.seeds import check_seed, tell_seed
+from ipytorchseed.rng.seeds import check_seed, own_rank, seed_by_rank, tell_seed
 from ipytorchseed.rng.source import Library, Source
 
 if TYPE_CHECKING:

@@ -82,10 +82,9 @@ def locate(state: bytes, hints: Sequence[int]) -> Position:  # noqa: ARG001 -- t
 
 @lru_cache(maxsize=64)
 def _locate_cpu(state: bytes) -> Position:
-    begin = _CPU_HEAD.unpack_from(state)[0]
-    now = twister(state)
-    assert now is not None  # noqa: S101 -- the caller checked the size
-    draws = mersenne.distance(mersenne.seeded(begin % 2**32, "knuth"), now)
+    begin, now = _CPU_HEAD.unpack_from(state)[0], twister(state)
+    start = mersenne.seeded(begin % 2**32, "knuth")
+    draws = None if now is None else mersenne.distance(start, now)
     return Position(begin, draws, beyond=draws is None)
 
 
@@ -98,17 +97,6 @@ def twister(state: bytes) -> mersenne.Twister | None:
     _, left, _, _, words = _CPU_HEAD.unpack_from(state)
     low = np.frombuffer(words, dtype=np.uint64).astype(np.uint32).tobytes()
     return mersenne.Twister(low, mersenne.N + 1 - left)
-
-
-def mark_of(state: bytes) -> tuple[str, int] | None:
-    """Return a short identifier of a state; see ``distance.mark_of``."""
-    if len(state) == _PHILOX.size:
-        _, offset = _PHILOX.unpack(state)
-        return state[:8].hex(), offset
-    if len(state) != _CPU_SIZE:
-        return None
-    _, left, _, _, words = _CPU_HEAD.unpack_from(state)
-    return (words[:4] + words[8:12]).hex(), mersenne.N + 1 - left  # each word takes 8 bytes
 
 
 KIND = Kind(
@@ -304,7 +292,7 @@ class Queue(Struct, frozen=True):
     def read(cls) -> Queue:
         """Copy the queue, without starting a device."""
         waiting = {kind: _tracker(kind) for kind in _LAZY if not started(kind)}
-        return cls({kind: _copy(tracker) for kind, tracker in waiting.items() if tracker})
+        return cls({kind: _copy(vars(it)) for kind, it in waiting.items() if it is not None})
 
     def write(self) -> None:
         """Restore the queue; seed devices that have started since with the queued seeds.
@@ -312,15 +300,11 @@ class Queue(Struct, frozen=True):
         Devices that started without a queued seed do not change.
         """
         for kind, fields in self.fields.items():
-            tracker = _tracker(kind)
-            if tracker is None:
-                continue
             if not started(kind):
-                vars(tracker).update(_copy(fields))
+                vars(_tracker(kind)).update(_copy(fields))
                 continue
-            for call in fields.get("call_order", ()):
-                if call is not None:
-                    call[0]()
+            for call in filter(None, fields.get("call_order", ())):
+                call[0]()
 
 
 def _tracker(kind: str) -> Any:  # torch's private _LazySeedTracker, or None
@@ -328,9 +312,8 @@ def _tracker(kind: str) -> Any:  # torch's private _LazySeedTracker, or None
     return getattr(module, "_lazy_seed_tracker", None)
 
 
-def _copy(fields: Any) -> dict[str, Any]:  # a tracker, or its fields
-    values = fields if isinstance(fields, dict) else vars(fields)
-    return {name: [*value] if isinstance(value, list) else value for name, value in values.items()}
+def _copy(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: [*value] if isinstance(value, list) else value for name, value in fields.items()}
 
 
 LIBRARY = Library(

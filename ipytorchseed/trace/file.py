@@ -19,7 +19,7 @@ from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
-from ipytorchseed.rng.ranks import own_rank
+from ipytorchseed.rng.seeds import own_rank
 from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, plain_digest, word_of
 from ipytorchseed.trace.format import (
     FRAME,

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.torch_version import TorchVersion
 
-from ipytorchseed.determinism.advice import (
+from ipytorchseed.determinism.alerts import (
     ADVICE,
     SWITCHES_SINCE,
     find_advice,

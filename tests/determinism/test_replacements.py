@@ -10,7 +10,7 @@ from torch import nn
 from torch.nn import functional
 
 import ipytorchseed as its
-from ipytorchseed.determinism.advice import ADVICE, find_advice
+from ipytorchseed.determinism.alerts import ADVICE, find_advice
 
 PUT = "x.view(-1)[index] = values"
 UNPOOL = "zeros(N, C, size).scatter(2, indices.flatten(2), x.flatten(2))"

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 import ipytorchseed as its
-from ipytorchseed.determinism.advice import find_advice
-from ipytorchseed.determinism.alerts import innermost_in, note_alert, operation_in
+from ipytorchseed.determinism.alerts import find_advice, innermost_in, note_alert, operation_in
 from tests.determinism.conftest import FIRST
 
 ALERT = "does not have a deterministic implementation, but you set 'torch.use_deterministic_..."

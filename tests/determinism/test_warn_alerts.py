@@ -15,8 +15,7 @@ import pytest
 import torch
 
 import ipytorchseed as its
-from ipytorchseed.determinism.advice import UNLISTED, find_advice
-from ipytorchseed.determinism.alerts import Alert
+from ipytorchseed.determinism.alerts import UNLISTED, Alert, find_advice
 from ipytorchseed.determinism.scope import NondeterministicWarning
 from tests.determinism.conftest import FIRST
 

@@ -100,23 +100,6 @@ def test_records_of_a_folder_are_read_once_until_it_changes(tmp_path, monkeypatc
     assert is_installed_file(str(tmp_path / "8.py"))
 
 
-@pytest.mark.parametrize("module", ["linked.py", "linked/core.py"])
-@pytest.mark.parametrize("metadata", ["linked-1.0.dist-info", "src"])
-def test_what_an_installer_keeps_for_many_environments_is_a_package(tmp_path, module, metadata):
-    """``uv pip install --link-mode symlink`` links each file.
-
-    So does flit, to the user's own.
-    """
-    kept = tmp_path / "cache" / "archive" / module
-    place = tmp_path / "lib" / "site-packages" / module
-    for each in (kept.parent, place.parent, tmp_path / "cache" / "archive" / metadata):
-        each.mkdir(parents=True, exist_ok=True)
-    kept.touch()
-    place.symlink_to(kept)
-    assert is_local_file(str(place)) is (metadata == "src")
-    assert is_local_file(str(kept))
-
-
 def test_a_link_to_a_folder_of_ones_own_is_followed(tmp_path):
     """``flit install --symlink`` links the package as one.
 

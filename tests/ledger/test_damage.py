@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import schema
+from ipytorchseed.ledger import database, schema
 from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
@@ -188,16 +188,19 @@ def test_a_log_that_is_removed_while_in_use_is_told(path, ends):
 
 @posix
 @pytest.mark.parametrize("ends", [["-wal"], ["-shm"], ["-wal", "-shm"]])
-def test_two_kernels_whose_log_is_removed_go_on_with_one_ledger(path, ends):
+def test_two_kernels_whose_log_is_removed_go_on_with_one_ledger(path, ends, monkeypatch):
     """Both hear of it, both write to the new log, and what was acknowledged is there."""
     turns = """
-ledger = Ledger.open(path, patience=30)
+from ipytorchseed.ledger import database
+database.PATIENCE = 30
+ledger = Ledger.open(path)
 for line in sys.stdin:
     print(*samples.add(ledger, 2), *ledger.notices, flush=True)
     ledger.notices.clear()
 ledger.close()
 """
-    with Ledger.open(path, patience=30) as one:
+    monkeypatch.setattr(database, "PATIENCE", 30)
+    with Ledger.open(path) as one:
         script = "import sys; from pathlib import Path; path = Path(sys.argv[1])\n"
         script += "from ipytorchseed.ledger.store import Ledger\nfrom tests.ledger import samples\n"
         other = subprocess.Popen(

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import blobs, place
+from ipytorchseed.ledger import blobs, database, place
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -326,28 +326,28 @@ print(len(known) > 5)
     assert (done.stderr, done.stdout) == (b"", b"True\n")
 
 
-def test_a_ledger_that_is_locked_for_long(path):
-    """One line, and the next runs do not wait as long; then it goes on."""
-    with Ledger.open(path, patience=0.2) as ledger:
+def test_a_ledger_that_is_locked_for_long(path, monkeypatch):
+    """One line; then it goes on."""
+    monkeypatch.setattr(database, "PATIENCE", 0.2)
+    with Ledger.open(path) as ledger:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         for _ in range(3):
             with one_line(path, "held by another process"):
                 ledger.add(*samples.moved())
-        assert ledger._database._waits == 0.05
         assert ledger.counts().runs == 0  # reading goes on
         other.execute("COMMIT")
         other.close()
         assert ledger.add(*samples.moved()) == 1
-        assert ledger._database._waits == 0.2
 
 
-def test_a_new_ledger_that_is_locked_for_long(path):
+def test_a_new_ledger_that_is_locked_for_long(path, monkeypatch):
     """Opening gives up as well."""
+    monkeypatch.setattr(database, "PATIENCE", 0.1)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     with one_line(path, "held by another process"):
-        Ledger.open(path, patience=0.1)
+        Ledger.open(path)
     other.execute("COMMIT")
     other.close()
     Ledger.open(path).close()

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import pytest
 
-from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
@@ -196,20 +195,6 @@ def test_a_forked_child_reads_again(path):
         assert in_child(child) == "([3, 2, 1], False)"
         samples.add(ledger, 1)
         assert ledger.verify() == []
-
-
-@forks
-def test_a_fork_that_python_was_not_told_of_is_noticed(path, monkeypatch):
-    """As by a C library: the process number differs."""
-    with Ledger.open(path) as ledger:
-        monkeypatch.setattr(Database, "in_child", lambda _: None)
-
-        def child():
-            monkeypatch.undo()
-            return ledger.add(*samples.moved())
-
-        assert in_child(child) == "0"
-        assert ledger.counts().runs == 0
 
 
 @forks

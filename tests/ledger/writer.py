@@ -13,6 +13,7 @@ import sys
 import time
 
 from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.ledger import database
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest
@@ -20,7 +21,8 @@ from ipytorchseed.rng.source import digest
 
 def main(path, kernel, count=None):
     """Write ``count`` runs, or until killed."""
-    with Ledger.open(path, patience=60) as ledger:
+    database.PATIENCE = 60
+    with Ledger.open(path) as ledger:
         for number in itertools.islice(itertools.count(), int(count) if count else None):
             states = {digest(each): each for each in (os.urandom(2509) for _ in range(3))}
             names = dict(zip(("python", "numpy", "torch.cpu"), states, strict=True))

@@ -28,7 +28,7 @@ def draw():
 
 def by_rank():
     import random
-    from ipytorchseed.rng.ranks import own_rank, seed_by_rank
+    from ipytorchseed.rng.seeds import own_rank, seed_by_rank
     random.seed(seed_by_rank(42, own_rank()))
     return own_rank()
 """

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from ipytorchseed.rng.ranks import seed_by_rank
+from ipytorchseed.rng.seeds import seed_by_rank
 from tests.kernel import Kernel
 from tests.notebook.looking import digests
 

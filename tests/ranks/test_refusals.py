@@ -19,7 +19,7 @@ from ipytorchseed.errors import LookupFailure, RanksError
 from ipytorchseed.ranks import comparing, looking
 from ipytorchseed.ranks.comparing import side_by_side
 from ipytorchseed.ranks.judging import expectations
-from ipytorchseed.rng.ranks import own_rank, seed_by_rank
+from ipytorchseed.rng.seeds import own_rank, seed_by_rank
 from ipytorchseed.rng.source import Source
 
 

@@ -41,7 +41,7 @@ def _legacy(seed, draws):
 def _new(seed, draws):
     generator = np.random.default_rng(seed)
     generator.bit_generator.random_raw(draws, output=False)
-    return numpy_random.read_generator(generator)
+    return numpy_random.KIND.read(generator)
 
 
 def _philox(seed, draws):

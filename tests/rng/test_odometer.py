@@ -10,7 +10,6 @@ from numpy.random import MT19937, PCG64, PCG64DXSM, SFC64, Philox, SeedSequence
 
 from ipytorchseed.rng import mersenne, numpy_random
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.numpy_random import locate_generator
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -147,7 +146,7 @@ def test_a_seed_is_named_only_where_a_person_typed_one(entropy, seed):
     """Generators that the system seeded or that were spawned have draws but no seed."""
     generator = np.random.default_rng(entropy)
     generator.bit_generator.random_raw(3)
-    assert locate_generator(generator, ()) == Position(seed, 3)
+    assert numpy_random.KIND.locate(generator, ()) == Position(seed, 3)
 
 
 def test_a_child_spawned_from_a_generator_counts_its_own_draws():
@@ -155,17 +154,17 @@ def test_a_child_spawned_from_a_generator_counts_its_own_draws():
     parent = np.random.default_rng(5)
     (child,) = parent.spawn(1)
     child.random(3)
-    assert locate_generator(parent, ()) == Position(5, 0)
-    assert locate_generator(child, ()) == Position(None, 3)
+    assert numpy_random.KIND.locate(parent, ()) == Position(5, 0)
+    assert numpy_random.KIND.locate(child, ()) == Position(None, 3)
 
 
 def test_the_other_half_of_a_number_is_no_draw():
     """32-bit integers use a raw number of 64 bits in two halves."""
     generator = np.random.default_rng(5)
     generator.integers(0, 2**32, dtype=np.uint32)
-    assert locate_generator(generator, ()) == Position(5, 1)
+    assert numpy_random.KIND.locate(generator, ()) == Position(5, 1)
     generator.integers(0, 2**32, dtype=np.uint32)
-    assert locate_generator(generator, ()) == Position(5, 1)
+    assert numpy_random.KIND.locate(generator, ()) == Position(5, 1)
 
 
 def test_an_engine_of_another_library_is_unknown():

@@ -1,4 +1,4 @@
-"""Settings of libraries that affect numbers: read, kept and set.
+"""Settings of libraries: read, kept and set.
 
 ``process_settings`` describes the three kinds of functions.
 """
@@ -9,20 +9,27 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from types import FunctionType
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.determinism.flag import PLAIN
-from ipytorchseed.determinism.kept import Undo, keep_attributes, keep_contents, plain_values
+from ipytorchseed.determinism.process_settings import (
+    Undo,
+    keep_attributes,
+    keep_contents,
+    plain_values,
+    value_of,
+)
 
 
 def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
     """Return scikit-learn's settings for showing estimators if ``shown``, else others."""
-    config = plain_values(package.get_config())
     names = {"display", "print_changed_only"}
-    return {name: value for name, value in config.items() if (name in names) is shown}
+    config = package.get_config().items()
+    return plain_values({name: value for name, value in config if (name in names) is shown})
 
 
 def pandas_options(pandas: Any) -> dict[str, Any]:
@@ -105,20 +112,13 @@ def read_accelerator(accelerate: Any) -> dict[str, Any]:
     return plain_values({name.lstrip("_"): held[name] for name in names if name in held})
 
 
-def read_mlflow(fluent: Any) -> list[str]:
-    """Return the ids of the runs that are active in this thread."""
-    return [str(run.info.run_id) for run in fluent._active_run_stack.get()]  # noqa: SLF001 -- the public function asks the server
-
-
 def read_pyro(pyro: Any) -> dict[str, str]:
     """Return digests of Pyro's parameters; a parameter may be in no variable."""
-    held = [*pyro.get_param_store()._params.items()]  # noqa: SLF001 -- as they are stored
-    return {name: _digest(value) for name, value in held}
-
-
-def _digest(tensor: Any) -> str:
-    flat = tensor.detach().cpu().contiguous().reshape(-1)
-    return xxh3_64_hexdigest(flat.view(sys.modules["torch"].uint8).numpy())
+    found = {}
+    for name, tensor in [*pyro.get_param_store()._params.items()]:  # noqa: SLF001 -- as they are stored
+        flat = tensor.detach().cpu().contiguous().reshape(-1)
+        found[name] = xxh3_64_hexdigest(flat.view(sys.modules["torch"].uint8).numpy())
+    return found
 
 
 def keep_pyro(pyro: Any) -> Undo:
@@ -143,8 +143,7 @@ _OF_KERAS = ("backend", "floatx", "epsilon", "image_data_format")
 def read_keras(keras: Any) -> dict[str, Any]:
     """Return the dtypes and constants that Keras uses for new layers, and its backend."""
     told = {name: getattr(keras.config, name)() for name in _OF_KERAS}
-    state = sys.modules.get("keras.src.backend.common.global_state")
-    policy = getattr(getattr(state, "GLOBAL_STATE_TRACKER", None), "dtype_policy", None)
+    policy = _keras_state().get("dtype_policy")
     return {**told, "dtype_policy": told["floatx"] if policy is None else policy.name}
 
 
@@ -156,21 +155,20 @@ def write_keras(keras: Any, values: Mapping[str, Any]) -> None:
             getattr(keras.config, f"set_{name}")(value)
 
 
-def keras_names() -> dict[str, int]:
-    """Return Keras' counters: how many objects it has named, for each base name."""
+def _keras_state() -> dict[str, Any]:
     state = sys.modules["keras.src.backend.common.global_state"]
-    found: dict[str, int] = state.GLOBAL_STATE_TRACKER.__dict__.get("object_name_uids", {})
-    return found
+    return vars(state.GLOBAL_STATE_TRACKER)  # type: ignore[no-any-return]
 
 
 def read_keras_names(_: object) -> dict[str, int]:
-    """Return the counters from which Keras makes names of layers."""
-    return {f"names of {name}": count for name, count in keras_names().items()}
+    """Return how many objects Keras has named, for each base name of layers."""
+    named = _keras_state().get("object_name_uids", {})
+    return {f"names of {name}": count for name, count in named.items()}
 
 
 def write_keras_names(_: object, values: Mapping[str, int]) -> None:
     """Set the counters from which Keras makes names of layers."""
-    held = keras_names()
+    held = _keras_state().get("object_name_uids", {})
     held.clear()
     held.update({name.removeprefix("names of "): count for name, count in values.items()})
 
@@ -216,3 +214,121 @@ def read_numba(parallel: Any) -> int:
     """Return how many threads compiled loops use, or will use once they are started."""
     started = parallel._is_initialized  # noqa: SLF001 -- the public function starts them
     return int(parallel.get_num_threads() if started else parallel.config.NUMBA_NUM_THREADS)
+
+
+# --------------------------------------------------------------------------------------------------
+# Figures
+
+# Prefixes of matplotlib's settings for windows, keys and animations.
+NOT_DRAWN = (
+    "_", "animation.", "backend", "docstring.", "figure.max_open_warning", "figure.raise_window",
+    "interactive", "keymap.", "macosx.", "savefig.directory", "tk.", "toolbar", "webagg.",
+)  # fmt: skip
+
+
+# The values of matplotlib's settings at the last reading, and the result.
+_known: tuple[list[Any], dict[str, Any]] = [], {}
+
+
+def read_rc(matplotlib: Any) -> dict[str, Any]:
+    """Return the settings that differ from matplotlib's defaults."""
+    global _known  # noqa: PLW0603 -- settings belong to the process; there are 300, which rarely change
+    held = dict.values(matplotlib.rcParams)
+    values = [[*each] if type(each) is list else each for each in held]
+    if values != _known[0]:
+        usual = matplotlib.rcParamsDefault
+        moved = {
+            name: value
+            for name, value in dict.items(matplotlib.rcParams)  # without warnings for old names
+            if not name.startswith(NOT_DRAWN) and value != dict.get(usual, name)
+        }
+        _known = values, plain_values(moved)
+    return _known[1]
+
+
+def keep_rc(matplotlib: Any) -> Undo:
+    """Return a function that restores settings, except those for windows and keys.
+
+    The function does not validate the values.
+    """
+    kept = {
+        name: [*each] if type(each) is list else each
+        for name, each in dict.items(matplotlib.rcParams)
+        if not name.startswith(NOT_DRAWN)
+    }
+    return lambda: dict.update(matplotlib.rcParams, kept)
+
+
+def write_rc(matplotlib: Any, values: Mapping[str, Any]) -> None:
+    """Set the settings of a record, and all others to their defaults."""
+    now = read_rc(matplotlib)
+    for name in now.keys() - values.keys():
+        usual = dict.get(matplotlib.rcParamsDefault, name)
+        dict.update(matplotlib.rcParams, {name: usual})
+    for name, value in values.items():
+        if now.get(name) != value and not name.startswith(NOT_DRAWN):
+            matplotlib.rcParams[name] = value_of(value)
+
+
+def read_figures(pyplot: Any) -> dict[str, Any]:
+    """Return the content of pyplot's figures, and the current figure."""
+    managers = pyplot._pylab_helpers.Gcf.figs  # noqa: SLF001 -- pyplot's functions may create one
+    figures = {number: vars(each.canvas.figure) for number, each in [*managers.items()]}
+    counts = {
+        number: sum(len(vars(axes)["_children"]) for axes in [*held["_localaxes"]])
+        for number, held in figures.items()  # methods may be the user's code
+    }
+    told = {f"figure {n}": f"{count} artist{'s' * (count != 1)}" for n, count in counts.items()}
+    return told | ({"current figure": [*counts][-1]} if counts else {})
+
+
+def keep_figures(pyplot: Any) -> Undo:
+    """Return a function that restores figures, their content and the current figure."""
+    held = pyplot._pylab_helpers.Gcf  # noqa: SLF001 -- asking pyplot may make one
+    kept = [*held.figs.items()]
+    figures = [vars(manager.canvas.figure) for _, manager in kept]
+    axes = [each["_localaxes"] for each in figures]
+    stacks = [vars(each["_axstack"])["_axes"] for each in figures]  # the current axes are last
+    drawn = [vars(each)["_children"] for each in chain(*axes)]
+    undos = [keep_contents(each) for each in (*axes, *stacks, *drawn)]
+
+    def undo() -> None:
+        if [*held.figs.items()] != kept:
+            for number in {*held.figs} - dict(kept).keys():
+                held.destroy(number)
+            held.figs.clear()
+            held.figs.update(kept)
+        for restore in undos:
+            restore()
+
+    return undo
+
+
+PICTURES = ("figure_formats", "print_figure_kwargs", "rc")
+
+
+def read_inline(inline: Any) -> dict[str, Any]:
+    """Return the settings of ``%config InlineBackend`` that differ from the defaults.
+
+    The backend sets its defaults when it first shows a picture.
+    """
+    made = inline.InlineBackend
+    values = getattr(made._instance, "_trait_values", {})  # noqa: SLF001 -- access sets them
+    usual = {name: getattr(made, name).default() for name in PICTURES}
+    moved = {n: values[n] for n in PICTURES if n in values and values[n] != usual[n]}
+    return plain_values(
+        {n: sorted(each) if type(each) is set else each for n, each in moved.items()}
+    )
+
+
+def write_inline(inline: Any, values: Mapping[str, Any]) -> None:
+    """Set the settings of the inline backend."""
+    kind = inline.InlineBackend
+    if kind._instance is None:  # noqa: SLF001 -- ``instance()`` creates it
+        return
+    now, made = read_inline(inline), kind.instance()
+    for name in PICTURES:
+        if now.get(name) != values.get(name):
+            usual = getattr(kind, name).default()
+            value = value_of(values[name]) if name in values else usual
+            setattr(made, name, {*value} if type(usual) is set else value)

@@ -9,23 +9,6 @@ from ipytorchseed.reads.parsing import children_of, nodes_in
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def arguments_of(arguments: ast.arguments) -> set[str]:
-    """Return the names of a function's arguments."""
-    return {each.arg for each in children_of(arguments) if isinstance(each, ast.arg)}
-
-
-def defaults_of(arguments: ast.arguments) -> list[ast.expr]:
-    """Return the defaults of a function's arguments."""
-    return [each for each in children_of(arguments) if isinstance(each, ast.expr)]
-
-
-def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
-    """Return the annotations of a function's arguments and result."""
-    arguments = (each for each in children_of(function.args) if isinstance(each, ast.arg))
-    found = (*(each.annotation for each in arguments), function.returns)
-    return [each for each in found if each is not None]
-
-
 def type_parameters(node: ast.AST) -> set[str]:
     """Return the type parameters of a definition, such as ``T`` in ``def f[T]``."""
     return {each.name for each in getattr(node, "type_params", ())}
@@ -42,11 +25,12 @@ def targets_of(target: ast.expr) -> set[str]:
     }
 
 
-def names_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """Return the names that are local to a function."""
-    outer: set[str] = set()
-    local = arguments_of(function.args) | type_parameters(function)
-    stack: list[ast.AST] = list(function.body)
+def names_of(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef) -> set[str]:
+    """Return the names that are local to a function or to the body of a class."""
+    outer, local = set[str](), type_parameters(scope)
+    if not isinstance(scope, ast.ClassDef):
+        local |= {each.arg for each in children_of(scope.args) if isinstance(each, ast.arg)}
+    stack: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else [*scope.body]
     while stack:
         node = stack.pop()
         if type(node) is ast.Name:

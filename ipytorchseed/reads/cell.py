@@ -10,13 +10,12 @@ from msgspec import Struct
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.bindings import annotations_of, bound_by, defaults_of
+from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.parsing import nodes_in, parse_cell
-from ipytorchseed.reads.scope import Parse, Reader, TooMuchError
+from ipytorchseed.reads.walker import Parse, effects_of_module
 
 _MAX_CELLS = 512
 
@@ -31,6 +30,9 @@ _CLOSE = object()
 
 # The nodes of constant expressions.
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.unaryop)
+
+# The nodes of arguments whose defaults and annotations run no code.
+_SIGNATURE = (*_PLAIN, ast.Name, ast.arg, ast.arguments)
 
 
 class _Cell(Struct, frozen=True):
@@ -113,8 +115,8 @@ def _effects(source: str, parse: Parse) -> Effects:
     if sum(type(each) is not ast.Constant for each in nodes) > _MAX_NODES:
         return _every_name(nodes)
     try:
-        effects = follow(tree, Reader(parse))
-    except (RecursionError, TooMuchError):
+        effects = effects_of_module(tree, parse)
+    except RecursionError:
         return _every_name(nodes)
     # Include attributes in functions that the cell defines, because other code may call them.
     effects.attributes.update(node.attr for node in nodes if isinstance(node, ast.Attribute))
@@ -129,9 +131,9 @@ def _is_inert(statement: ast.stmt) -> bool:
     their class.
     """
     if isinstance(statement, ast.FunctionDef):
-        run = *defaults_of(statement.args), *annotations_of(statement)
-        plain = all(isinstance(each, ast.Name) or _is_constant(each) for each in run)
-        return plain and not statement.decorator_list
+        signature = [statement.args, *filter(None, [statement.returns])]
+        nodes = [node for part in signature for node in nodes_in(part)]
+        return not statement.decorator_list and all(isinstance(node, _SIGNATURE) for node in nodes)
     if isinstance(statement, ast.Assign):
         targets = statement.targets
         return _is_constant(statement.value) and all(isinstance(each, ast.Name) for each in targets)
@@ -149,7 +151,7 @@ def _every_name(nodes: list[ast.AST]) -> Effects:
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             effects.paths.add(node.id)
-            effects.read(node.id)
+            effects.reads[node.id] = None
         else:
             effects.writes |= bound_by(node)
     return effects

@@ -13,10 +13,8 @@ from types import CodeType
 from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import ANY
-from ipytorchseed.reads.evaluator import follow_functions
-from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.reads.scope import Reader, TooMuchError
 from ipytorchseed.reads.source import find_source
+from ipytorchseed.reads.walker import effects_of_functions
 
 # Bytes of code, which take about 25 ms. In longer code, only names are collected.
 _MAX_CODE = 50_000
@@ -26,9 +24,9 @@ _HARMLESS = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globa
 
 def _effects_of_code(code: CodeType) -> Effects:
     found = find_source(code) if len(code.co_code) <= _MAX_CODE else []
-    with suppress(RecursionError, TooMuchError):
+    with suppress(RecursionError):
         if found:
-            return follow_functions(found, code.co_freevars, Reader(parse_text))
+            return effects_of_functions(found, code.co_freevars)
     return _effects_of_names(code)
 
 
@@ -46,7 +44,7 @@ def _effects_of_names(code: CodeType) -> Effects:
         if len(each.co_code) <= _MAX_CODE:
             _add_names(effects, each)
         else:
-            effects.reads |= dict.fromkeys(each.co_names, frozenset())
+            effects.reads |= dict.fromkeys(each.co_names)
             effects.complete = False
     effects.complete &= effects.reads.keys() <= _HARMLESS
     return effects
@@ -62,7 +60,7 @@ def _add_names(effects: Effects, code: CodeType) -> None:
             path = path and f"{path}.{step.argval}"
         elif name in ("LOAD_GLOBAL", "LOAD_NAME"):
             path = step.argval
-            effects.read(path)
+            effects.reads[path] = None
         else:
             path = ""
         if path:

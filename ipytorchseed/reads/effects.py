@@ -8,12 +8,10 @@ from msgspec import Struct
 class Effects(Struct):
     """The effects of a piece of code on names.
 
-    Dotted names have the form of ``abstract.AbstractValue.paths``.
+    Dotted names have the form of ``walker.Walker``.
 
     Attributes:
-        reads: Names that the code may read before it sets them. Each is mapped to the names that
-            are certainly set whenever it is read. For a function, these may include the name
-            itself.
+        reads: Names that the code may read before it sets them, in order.
         writes: Names that may be set or deleted.
         paths: Dotted names that are read, such as ``np.random``, or set, such as ``cfg.lr=``.
         held: Pairs ``("text", name)`` for variables whose string is used as a name, as code or as
@@ -39,7 +37,7 @@ class Effects(Struct):
             draw nor open a file.
     """
 
-    reads: dict[str, frozenset[str]] = {}
+    reads: dict[str, None] = {}
     writes: set[str] = set()
     paths: set[str] = set()
     held: set[tuple[str, str]] = set()
@@ -58,20 +56,6 @@ class Effects(Struct):
     complete: bool = True
     inert: bool = False
 
-    def read(self, name: str, assigned: frozenset[str] | set[str] = frozenset()) -> None:
-        """Record that a name is read at a place where the names ``assigned`` are set."""
-        before = self.reads.get(name)
-        if before is None:
-            self.reads[name] = frozenset(assigned)
-        elif not before <= assigned:
-            self.reads[name] = before & assigned
-
     def call(self, path: str, given: int) -> None:
         """Record a call with the number of arguments that are not None."""
         self.calls[path] = min(given, self.calls.get(path, given))
-
-    def add_plain(self, other: Effects) -> None:
-        """Add the effects of ``other`` whose names need not be resolved."""
-        for field in ("held", "attributes", "stars", "files", "texts", "programs"):
-            getattr(self, field).update(getattr(other, field))
-        self.complete &= other.complete

@@ -13,8 +13,6 @@ from collections.abc import Iterable, Mapping
 from types import CodeType
 from typing import Any
 
-from msgspec.structs import replace
-
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_function, is_module, module_of
 from ipytorchseed.patterns import lazy_pattern
@@ -94,8 +92,6 @@ class _CodeFollower(NameFollower):
         for name in effects.reads:
             if name in namespace and not effects.stars:
                 self.record_name(name, namespace[name], self._notebook)
-        if not patched:  # patched functions may be called before the cell sets names
-            self._called = replace(self._notebook, assigned=self._assigned_first(effects.reads))
         try:
             self._follow(effects, self._notebook)
             self.drain()
@@ -107,12 +103,6 @@ class _CodeFollower(NameFollower):
             self.complete = False
         self._found.packages |= self.packages
         return self._conclude(effects, timed)
-
-    def _assigned_first(self, reads: Mapping[str, frozenset[str]]) -> frozenset[str]:
-        """Return the names that a cell sets before any of the user's functions can run."""
-        names = self._notebook.names
-        sets = [reads[name] for name in reads if name in names and self.may_run(names[name])]
-        return frozenset.intersection(*sets) if sets else frozenset()
 
     def _conclude(self, effects: Effects, timed: frozenset[str]) -> Dependencies:
         """Add the results that depend on everything that was followed."""
@@ -160,14 +150,12 @@ class _CodeFollower(NameFollower):
         stars = [find_imported(path[1:], home.package)[0] for path in effects.stars]
         for name in effects.reads:
             self.tick()
-            if home.holds(name):
-                self.read(name, home, stars)
-            elif name in self._defined and self._is_new(self._defined[name]):  # of the cell
-                self._follow(self._defined[name], home)
+            if not home.module and name in self._defined and self._is_new(self._defined[name]):
+                self._follow(self._defined[name], self._notebook)
+            self.read(name, home, stars)
         for path in effects.paths:
             self.tick()
-            if home.holds(path):
-                self.read_path(path, home)
+            self.read_path(path, home)
         for kind, held in effects.held:
             if kind == "pattern":
                 known = [name for name in home.names if type(name) is str]
@@ -206,7 +194,7 @@ class _CodeFollower(NameFollower):
         if not is_name(action) or action[:1] in (":", "."):
             return action.lstrip(":")
         root, dot, rest = action.partition(".")
-        value = home.names.get(root) if home.holds(root) else None
+        value = home.names.get(root)
         if is_module(value):
             return f"{public_name(value)}{dot}{rest}"
         made_in = module_of(value) if not dot and is_function(value) else ""

@@ -24,23 +24,16 @@ class Home(Struct, frozen=True):
         found_again: Whether the namespace can be looked up later, because it belongs to the
             notebook or to a loaded module.
         package: The package to which relative imports refer.
-        assigned: Names in the notebook that the cell sets before it runs any code that could read
-            them.
     """
 
     names: Mapping[str, Any]
     module: str
     found_again: bool = True
     package: str = ""
-    assigned: frozenset[str] = frozenset()
 
     def shown(self, name: str) -> str:
         """Return a name with the module's name in front, except in the notebook."""
         return f"{self.module}.{name}" if self.module else name
-
-    def holds(self, path: str) -> bool:
-        """Return whether a dotted name refers to a value from before the cell."""
-        return path.partition(".")[0].removesuffix("()") not in self.assigned
 
 
 def home_of(names: Mapping[str, Any]) -> Home:

@@ -101,8 +101,6 @@ class NameFollower(ValueFollower):
         else:
             root, _, rest = path.partition(".")
             value = home.names.get(root, MISSING)
-            if f"{root}.{rest.partition('.')[0]}" in home.assigned:
-                return
         while introspection.is_module(value):
             self.record_package(value)
             if rest.endswith("=") and "." not in rest:

@@ -61,22 +61,20 @@ class Nondeterminism:
         called += [(path, ANY, True) for path in effects.handed if not path.endswith("()")]
         for path, given, is_used in called:
             tick()
-            if home.holds(path):
-                asked = nondeterministic_call(path, given, names, package)
-                if path not in taken:
-                    self.hashes |= path == BY_HASH
-                    asked = path if path == BY_PERSON or (path == ADDRESS and is_used) else asked
-                if asked is not None:
-                    self.calls.add(asked)
-                    last = path.rpartition(".")[2].lstrip(":")
-                    self._used |= {asked} if is_used or last not in READING_TAILS else set()
+            asked = nondeterministic_call(path, given, names, package)
+            if path not in taken:
+                self.hashes |= path == BY_HASH
+                asked = path if path == BY_PERSON or (path == ADDRESS and is_used) else asked
+            if asked is not None:
+                self.calls.add(asked)
+                last = path.rpartition(".")[2].lstrip(":")
+                self._used |= {asked} if is_used or last not in READING_TAILS else set()
         for path in effects.paths:
             name, _, method = path.partition(".")
-            if home.holds(path) and method not in _ORDERLESS:
+            if method not in _ORDERLESS:
                 self._record_basis(order_basis(names.get(name)))
         for path in effects.sets:
-            known = path in names and home.holds(path)
-            self._record_basis(hash_basis(names[path]) if known else BY_HASH)
+            self._record_basis(hash_basis(names[path]) if path in names else BY_HASH)
 
     def _record_basis(self, on: str) -> None:
         """Record the ``hash_basis`` of a set whose order may be used."""
@@ -114,14 +112,16 @@ class Nondeterminism:
         Returns:
             ``Dependencies.timing`` and ``Dependencies.timed``.
         """
-        escaped, timed = {*effects.escaped}, set[str]()
-        for made_of in effects.timed.values():
-            if not all(_is_clock(part, effects, names, before) for part in made_of):
-                escaped |= made_of
+        escaped, kept, timed = {*effects.escaped}, dict[str, frozenset[str]](), set[str]()
+        for name, parts in effects.timed.items():
+            if parts and all(_is_clock(part, effects, names, before) for part in parts):
+                kept[name] = parts
+            else:
+                escaped.update(part for part in parts if part.endswith("()"))
         used = {nondeterministic_call(path.removesuffix("()"), 0, names) for path in escaped}
-        for name, made_of in effects.timed.items():
-            if escaped.isdisjoint(made_of):
-                timed |= {name} | (made_of & before - effects.handed)
+        for name, parts in kept.items():
+            if escaped.isdisjoint(parts):
+                timed |= {name} | (parts & before - effects.handed)
         return (self.calls & (CLOCKS.keys() | NAMES)) - self._used - used, timed
 
 

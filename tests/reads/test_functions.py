@@ -274,7 +274,7 @@ def test_methods_of_modules_that_import(notebook, local_module):
         ("f = lambda: k", "k"),
         ("f = [lambda x: k, lambda y: j][0]", "k"),
         ("f = (\n    lambda:\n        k\n)", "k"),
-        ("f = (x + k for x in j)", "k"),
+        ("f = (x + k for x in j)", "j k"),
         ("@functools.cache\ndef f(): return k", "k"),
         ("def make(k):\n    def inner(): return k + j\n    return inner\nf = make(1)", "j"),
         ("def make():\n    return lambda x=j: k\nf = make()", "k"),

@@ -13,41 +13,7 @@ import torch
 from ipytorchseed.reads import following
 from ipytorchseed.reads.cell import code_digest, effects_of_cell
 from ipytorchseed.reads.code import effects_of_code
-from ipytorchseed.reads.evaluator import follow
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.reads.parsing import parse_text
-from ipytorchseed.reads.scope import Reader
-
-TRAINING = """
-import torch
-from torch import nn
-
-# a model of the usual kind
-class Net(nn.Module):
-    def __init__(self, width=10):
-        super().__init__()
-        self.first = nn.Linear(width, width)
-        self.last = nn.Linear(width, 1)
-
-    def forward(self, x):
-        hidden = torch.relu(self.first(x))
-        return self.last(hidden)
-
-
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=lr)
-losses = []
-for epoch in range(epochs):
-    for x, y in loader:
-        opt.zero_grad()
-        loss = ((net(x) - y) ** 2).mean()
-        loss.backward()
-        opt.step()
-    losses.append(loss.item())
-    if epoch % 10 == 0:
-        print(f"{epoch}: {losses[-1]:.3f}")
-best = min(losses)
-"""
 
 
 class Clock:
@@ -76,15 +42,6 @@ def test_a_cell_looks_up_what_it_names():
     names = Spy({f"name_{number}": number for number in range(10_000)} | {"x": [1], "y": [2]})
     found = find_dependencies(effects_of_cell("print(x + y)", str), names, seconds=math.inf)
     assert {*found.names} == {"x", "y"}
-
-
-def test_a_cell_is_followed_once():
-    """Each node is evaluated at most once; constants and operators are skipped."""
-    tree = ast.parse(TRAINING * 3)
-    reader = Reader(parse_text)
-    before = reader.left
-    follow(tree, reader)
-    assert 0 < before - reader.left < len([*ast.walk(tree)])
 
 
 def test_a_large_model_is_followed_in_time(notebook, put_back):

@@ -12,7 +12,6 @@ from types import CodeType
 
 from ipytorchseed.introspection.anatomy import per_object
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.entropy import ANY
 from ipytorchseed.reads.source import find_source
 from ipytorchseed.reads.walker import effects_of_functions
 
@@ -41,37 +40,23 @@ def _effects_of_names(code: CodeType) -> Effects:
     while stack:
         each = stack.pop()
         stack += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
-        if len(each.co_code) <= _MAX_CODE:
-            _add_names(effects, each)
-        else:
+        if len(each.co_code) > _MAX_CODE:
             effects.reads |= dict.fromkeys(each.co_names)
             effects.complete = False
+            continue
+        for step in dis.get_instructions(each):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                effects.reads[step.argval] = None
+                effects.paths.add(step.argval)
+            elif step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                effects.writes.add(step.argval)
+            elif step.opname == "IMPORT_NAME":
+                effects.complete = False
+                effects.actions[f"import {step.argval}"] = None
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                effects.attributes.add(step.argval)
     effects.complete &= effects.reads.keys() <= _HARMLESS
     return effects
-
-
-def _add_names(effects: Effects, code: CodeType) -> None:
-    path = ""
-    for step in dis.get_instructions(code):
-        name = step.opname
-        if name in ("LOAD_ATTR", "LOAD_METHOD"):
-            effects.attributes.add(step.argval)
-            effects.actions.pop(path, None)
-            path = path and f"{path}.{step.argval}"
-        elif name in ("LOAD_GLOBAL", "LOAD_NAME"):
-            path = step.argval
-            effects.reads[path] = None
-        else:
-            path = ""
-        if path:
-            effects.paths.add(path)
-            effects.call(path, ANY)
-            effects.actions[path] = None
-        elif name in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            effects.writes.add(step.argval)
-        elif name == "IMPORT_NAME":
-            effects.complete = False
-            effects.actions[f"import {step.argval}"] = None
 
 
 # Returns the effects of a function on global names, cached for each code object.

@@ -21,8 +21,7 @@ from ipytorchseed.reads.code import effects_of_code
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import QUERY_RANDOM
-from ipytorchseed.reads.home import Home
-from ipytorchseed.reads.names import NameFollower
+from ipytorchseed.reads.names import Home, NameFollower
 from ipytorchseed.reads.nondeterminism import Nondeterminism
 from ipytorchseed.reads.patches import Place, find_at, is_replaced
 from ipytorchseed.reads.queries import seeds_database

@@ -9,18 +9,52 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from ipytorchseed.introspection import values as introspection
 from ipytorchseed.introspection.anatomy import module_of_class, name_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import Dependencies, is_result
-from ipytorchseed.reads.home import DUNDER, Home, home_of
 from ipytorchseed.reads.patches import place_in
 from ipytorchseed.reads.resolution import MISSING, find_imported
 from ipytorchseed.reads.values import ValueFollower
 
+# Matches names that are reserved for the interpreter.
+_DUNDER = lazy_pattern(r"__\w+__")
+
 # Matches names that the shell or the interpreter adds to the namespace.
 _SPECIAL = lazy_pattern(r"_+|_i+|_i?\d+|_[dio]h|In|Out|get_ipython|exit|quit|open|__\w+__|__vsc\w*")
+
+
+class Home(Struct, frozen=True):
+    """A global namespace.
+
+    Attributes:
+        names: The dictionary of the namespace.
+        module: The module's name; "" for the notebook.
+        found_again: Whether the namespace can be looked up later, because it belongs to the
+            notebook or to a loaded module.
+        package: The package to which relative imports refer.
+    """
+
+    names: Mapping[str, Any]
+    module: str
+    found_again: bool = True
+    package: str = ""
+
+    def shown(self, name: str) -> str:
+        """Return a name with the module's name in front, except in the notebook."""
+        return f"{self.module}.{name}" if self.module else name
+
+
+def home_of(names: Mapping[str, Any]) -> Home:
+    """Return the namespace of a dictionary of global names."""
+    name = introspection.text(names.get("__name__"))
+    module = sys.modules.get(name)
+    loaded = module is not None and introspection.module_names(module) is names
+    package = introspection.text(names.get("__package__"))
+    return Home(names, name or "?", loaded and name != "__main__", package)
 
 
 class NameFollower(ValueFollower):
@@ -75,7 +109,7 @@ class NameFollower(ValueFollower):
         if introspection.is_module(value) or not (followed or alias):
             return False
         if home.module:
-            if DUNDER.fullmatch(name):
+            if _DUNDER.fullmatch(name):
                 return False
         elif (name in self._hidden or _SPECIAL.fullmatch(name)) and not is_result(name):
             return False
@@ -131,7 +165,7 @@ class NameFollower(ValueFollower):
         value, local = names[name], is_local_module(full)
         code = introspection.is_function(value) or introspection.is_class(value)
         replaced = code and is_local_module(introspection.module_of(value))
-        if not local and introspection.is_scalar(value) and not DUNDER.fullmatch(name):
+        if not local and introspection.is_scalar(value) and not _DUNDER.fullmatch(name):
             self._found.names.setdefault(f"{full}.{name}", (full, name))
         elif local or replaced:
             home = self._home(names)

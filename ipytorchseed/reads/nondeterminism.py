@@ -18,7 +18,7 @@ from ipytorchseed.reads.entropy import (
     READING_TAILS,
 )
 from ipytorchseed.reads.hashes import hash_basis, order_basis
-from ipytorchseed.reads.home import Home
+from ipytorchseed.reads.names import Home
 from ipytorchseed.reads.queries import asked_by_query
 from ipytorchseed.reads.resolution import nondeterministic_call
 

@@ -11,39 +11,28 @@ import ast
 import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
-from typing import Final
 
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.parsing import parse_text
 
-# Any arguments: the program never prints a result.
-_ANY_WORDS: Final[frozenset[str]] = frozenset()
-
-# Programs that download or install, each with the arguments that make it do so.
-_FETCHES: dict[str, frozenset[str]] = {
-    "apk": frozenset({"add", "update"}),
-    "apt": frozenset({"install", "update", "upgrade"}),
-    "apt-get": frozenset({"install", "update", "upgrade"}),
-    "aria2c": _ANY_WORDS,
-    "brew": frozenset({"install", "update", "upgrade"}),
-    "conda": frozenset({"install", "update", "create"}),
-    "curl": frozenset({"-LO", "-O", "-OL", "-o", "--output", "--remote-name"}),
-    "dnf": frozenset({"install", "update"}),
-    "gdown": _ANY_WORDS,
-    "git": frozenset({"clone", "fetch", "lfs", "pull", "submodule"}),
-    "hf": frozenset({"download"}),
-    "huggingface-cli": frozenset({"download"}),
-    "kaggle": frozenset({"competitions", "datasets"}),
-    "mamba": frozenset({"install", "update", "create"}),
-    "micromamba": frozenset({"install", "update", "create"}),
-    "npm": frozenset({"ci", "i", "install"}),
-    "nvidia-smi": _ANY_WORDS,  # the current state of the machine
-    "pip": frozenset({"download", "install", "uninstall"}),
-    "pip3": frozenset({"download", "install", "uninstall"}),
-    "uv": frozenset({"add", "sync"}),
-    "wget": _ANY_WORDS,
-    "yum": frozenset({"install", "update"}),
+# Programs that download or install, each with the arguments that make it do so. Programs without
+# arguments never print a result; ``nvidia-smi`` prints the current state of the machine.
+_FETCHES = {
+    program: frozenset(arguments.split())
+    for programs, arguments in (
+        ("aria2c gdown nvidia-smi wget", ""),
+        ("apk apt apt-get brew dnf yum", "add install update upgrade"),
+        ("conda mamba micromamba", "create install update"),
+        ("curl", "-LO -O -OL -o --output --remote-name"),
+        ("git", "clone fetch lfs pull submodule"),
+        ("hf huggingface-cli", "download"),
+        ("kaggle", "competitions datasets"),
+        ("npm", "ci i install"),
+        ("pip pip3", "download install uninstall"),
+        ("uv", "add sync"),
+    )
+    for program in programs.split()
 }
 
 # Programs that often precede or follow a download, and also print no results.
@@ -161,7 +150,7 @@ def _fetch(commands: list[str]) -> bool:
     parts = [_words(part) for each in commands for part in _PARTS.split(each)]
     programs = [words for words in parts if words[0] not in _SILENT]
     return bool(programs) and all(
-        verbs is not None and (verbs == _ANY_WORDS or not verbs.isdisjoint(words))
+        verbs is not None and not (verbs and verbs.isdisjoint(words))
         for words in programs
         for verbs in (_FETCHES.get(words[0]),)
     )

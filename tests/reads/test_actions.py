@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import random
 from typing import Any
 
@@ -53,6 +54,7 @@ def test_actions_of_functions_follow_their_call():
     """This includes functions that the cell defines, and those of earlier cells."""
     define, use = "def start():\n    torch.manual_seed(0)\n", "start()\nnp.zeros(3)"
     names: dict[str, Any] = {"__name__": "__main__", "torch": torch, "np": np}
+    linecache.cache["<cell>"] = len(define), None, define.splitlines(keepends=True), "<cell>"
     exec(compile(define, "<cell>", "exec"), names)  # noqa: S102
     expected = ["start", "torch.manual_seed", "numpy.zeros"]
     assert find_dependencies(effects_of_cell(use, transform), names).actions == expected

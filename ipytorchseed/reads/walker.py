@@ -126,7 +126,9 @@ class Walker(ast.NodeVisitor):
         self._paths: dict[str, str] = {}  # the dotted names of values that were set
         self.defined: dict[str, list[Effects]] = {}  # functions and classes
         self._readings: dict[str, frozenset[str]] = {}
+        self._called = set[str]()  # names that functions that already ran may read later
         self._depth = 0  # of branches
+        self._hidden = set[str]()  # names of a class's body, which comprehensions do not see
         self._exits: list[set[str]] = []  # what is assigned where the loop is left
         self._shown = self._orderless = False  # only shown; in any order
 
@@ -205,6 +207,8 @@ class Walker(ast.NodeVisitor):
         self._time(name, reading)
         if name not in self._local:
             self.effects.writes.add(name)
+        if name in self._called:
+            self.run(bodies)
 
     def _time(self, name: str, reading: Reading) -> None:
         """Record what the value of a name is computed from."""
@@ -398,9 +402,10 @@ class Walker(ast.NodeVisitor):
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
         outer, self._exits = self._exits, []
         self.block(node.body)
-        self._assigned.intersection_update(*self._exits)
-        self._exits = outer
+        exits, self._exits = self._exits, outer
+        self._assigned.intersection_update(*exits)
         self.block(node.orelse)
+        self._assigned.intersection_update(*exits)
 
     def visit_Break(self, _: ast.Break | ast.Continue) -> None:
         self._exits.append({*self._assigned})
@@ -453,6 +458,7 @@ class Walker(ast.NodeVisitor):
         for inside in bodies:
             if id(inside) not in seen:
                 seen.add(id(inside))
+                self._called |= inside.reads.keys()
                 self.effects.reads |= dict.fromkeys(inside.reads.keys() - self._assigned)
                 self._add(inside)
                 self.run(chain(*(self.defined.get(name, ()) for name in inside.reads)), seen)
@@ -500,12 +506,14 @@ class Walker(ast.NodeVisitor):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         names = names_of(node)
+        outer, self._hidden = self._hidden, names
         with self._scope(names):
             self._assigned |= type_parameters(node)
             for part in (*node.decorator_list, *node.bases, *node.keywords):
                 self.visit(part)
             self.block(node.body)
             bodies = [*chain(*(self.defined.get(name, ()) for name in names))]
+        self._hidden = outer
         self._store(node.name, bodies=bodies)
 
     def visit_ListComp(
@@ -514,6 +522,7 @@ class Walker(ast.NodeVisitor):
         if isinstance(node, ast.SetComp):
             self._record_set()
         shown, self._shown = self._shown, False
+        before, self._assigned = self._assigned, self._assigned - self._hidden
         with self._scope(set().union(*(targets_of(loop.target) for loop in node.generators))):
             for loop in node.generators:
                 for part in (loop.iter, loop.target, *loop.ifs):
@@ -521,6 +530,7 @@ class Walker(ast.NodeVisitor):
             self._shown = shown
             for part in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
                 self.visit(part)
+        self._assigned |= before
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
 
@@ -583,10 +593,16 @@ class Walker(ast.NodeVisitor):
         tail = path.rpartition(".")[2].lstrip(":") or getattr(func, "attr", "")
         if path == ADDRESS or (path and tail in READING_TAILS):
             return frozenset({f"{path}()"})
+        if tail not in _RESHAPES:
+            return None
         parts = [*node.args, *(word.value for word in node.keywords)]
-        if isinstance(func, ast.Attribute) and not path and self._reading(func.value):
+        if (
+            isinstance(func, ast.Attribute)
+            and not path
+            and not isinstance(func.value, ast.Constant)
+        ):
             parts.append(func.value)
-        return _both(*map(self._reading, parts)) or None if tail in _RESHAPES else None
+        return _both(*map(self._reading, parts)) or None
 
     # -- calls ---------------------------------------------------------------------------------
 

@@ -40,34 +40,19 @@ def split(kind: type, items: Items) -> tuple[Items, Items]:
     return [each for each in items if each[0] not in gone], results
 
 
-_HASHED = frozenset({bytes, frozenset, str, tuple})
-_SCALARS = frozenset({bool, bytes, complex, float, int, str, type(None)})
-# Nearly every hash of a string has more bits.
-_LARGE = 32
-
-
 def _without_hashes(kind: type, items: Items) -> Items:
     """Return the attributes that do not store a hash, which may differ per process.
 
     An attribute stores a hash if the class defines ``__hash__`` and the attribute's private name
-    contains "hash" (as in SymPy and Cirq), or if it equals the hash of another attribute.
+    contains "hash" (as in SymPy and Cirq).
     """
-    ints = [(name, value) for name, value in items if value is None or type(value) is int]
-    own = isinstance(find_member(kind, "__hash__"), FunctionType)
-    gone = {name for name, _ in ints if own and name[:1] == "_" and "hash" in name}
-    large = [pair for pair in ints if type(pair[1]) is int and pair[1].bit_length() > _LARGE]
-    if large:
-        hashes = {hash(value) for _, value in items if _is_hashed_alike(value)}
-        gone |= {name for name, value in large if value in hashes}
-    return [each for each in items if each[0] not in gone] if gone else items
-
-
-def _is_hashed_alike(value: object) -> bool:
-    """Return whether the value is hashed by builtin code only."""
-    kind = type(value)
-    if kind not in _HASHED:
-        return False
-    return kind in _SCALARS or all(type(each) in _SCALARS for each in value)  # type: ignore[attr-defined]
+    if not isinstance(find_member(kind, "__hash__"), FunctionType):
+        return items
+    return [
+        (name, value)
+        for name, value in items
+        if not (name[:1] == "_" and "hash" in name and (value is None or type(value) is int))
+    ]
 
 
 def _name_cached(kind: type) -> frozenset[str]:

@@ -9,7 +9,6 @@ import dis
 import functools
 import types
 from collections.abc import Callable, Iterable
-from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -32,22 +31,17 @@ from ipytorchseed.introspection.anatomy import (
 from ipytorchseed.introspection.ownership import library_version
 from ipytorchseed.introspection.values import module_names
 from ipytorchseed.introspection.values import text as plain_text
-from ipytorchseed.patterns import lazy_pattern
 
 # --------------------------------------------------------------------------------------------------
 # Code
 
 _CONSTANT = frozenset(dis.hasconst)
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
-_WORD = lazy_pattern(r"\w+")
 # Code that uses one of these names may look up its local variables by name.
 _ASK_LOCALS = frozenset({
     "__code__", "_getframe", "breakpoint", "currentframe", "dir", "eval", "evaluate", "exec",
-    "locals", "query", "settrace", "stack", "vars",
+    "locals", "query", "settrace", "sql", "stack", "vars",
 })  # fmt: skip
-
-# Longer strings and tuples (in characters or items) are not searched for names.
-_LONG = 10_000
 
 _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
 
@@ -57,42 +51,28 @@ def _read_code(code: types.CodeType) -> bytes:
 
     A constant is encoded where it is loaded, instead of its index in ``co_consts``. So a docstring
     has no effect: it changes the indices, but is never loaded. Names of local variables are
-    included only if the code may look them up: if it calls ``locals()`` or similar, or has such a
-    name in a string.
+    included only if the code may look them up, with ``locals()`` or similar.
     """
     raw = code.co_code
     written = bytearray(raw)
-    constants, words = [], {*code.co_names}
+    constants = []
     argument = 0
     for at in range(0, len(raw), 2):
         argument = argument << 8 | raw[at + 1]
         if raw[at] in _CONSTANT:
-            constants.append(_constant(value := code.co_consts[argument]))
-            words.update(_words_of(value))
+            constants.append(_constant(code.co_consts[argument]))
             written[at + 1] = 0
         if raw[at] != _EXTENDED:
             argument = 0
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
     parameters = sum(counts) - code.co_posonlyargcount + (code.co_flags & 12).bit_count()
-    hidden = words.isdisjoint(_ASK_LOCALS.union(code.co_varnames[parameters:]))
+    hidden = _ASK_LOCALS.isdisjoint(code.co_names)
     variables = code.co_varnames[:parameters] if hidden else code.co_varnames
     names = (code.co_names, variables, code.co_freevars, code.co_cellvars)
     head = repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode()
     handlers = code.co_exceptiontable
     told = [b"".join([b"(", *map(text, each), b")"]) for each in names]
     return xxh3_128_digest(b"".join([head, written, handlers, *told, *constants]))
-
-
-def _words_of(constant: object) -> Iterable[str]:
-    """Return the words in a constant's strings.
-
-    For a long constant, return ``_ASK_LOCALS``, as if it could look up any local variable.
-    """
-    if type(constant) is str:
-        return _WORD.findall(constant) if len(constant) <= _LONG else _ASK_LOCALS
-    if type(constant) is tuple or type(constant) is frozenset:
-        return chain(*map(_words_of, constant)) if len(constant) <= _LONG else _ASK_LOCALS
-    return ()
 
 
 # Returns a digest of a code object that ignores its name, file, line numbers and docstring.

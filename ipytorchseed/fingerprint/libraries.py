@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
@@ -33,7 +32,7 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
     numbers = None if "Object" in dtype else _as_array(kind, value)
     if numbers is not None:
         token += yield numbers
-    elif "Object" in dtype or walk.maps_files or _left_behind:  # hashing objects runs user code
+    elif "Object" in dtype or walk.maps_files:  # hashing objects runs user code
         walk.mark_unseen(f"polars.{dtype}")
     else:
         rows = walk.split(length, kind.estimated_size(value))
@@ -46,27 +45,11 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
 
 def _as_array(kind: Any, value: Any) -> object:
     """Return a Series as an array without copying, or None if that is impossible."""
-    if kind.n_chunks(value) > 1:
-        if _left_behind:
-            return None
-        value = kind.rechunk(value)
+    value = kind.rechunk(value)
     try:
         return kind.to_numpy(value, allow_copy=False)
     except RuntimeError:
         return None
-
-
-# Libraries that were imported before this process was forked. Their threads exist only in the
-# parent, so calling them may deadlock. https://docs.pola.rs/user-guide/misc/multiprocessing/
-_left_behind: set[str] = set()
-
-
-def _in_child() -> None:
-    _left_behind.update({"polars"} & sys.modules.keys())
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_in_child)
 
 
 def write_polars_frame(value: Any, walk: Walk) -> Writing:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from typing import Any
 
 from ipytorchseed.fingerprint.derived import split
@@ -14,10 +13,6 @@ from ipytorchseed.patterns import lazy_pattern
 
 # The maximum number of items, and of attributes, that are listed as parts.
 PARTS, _ATTRIBUTES = 32, 128
-
-# The limits of the search for counters: inner objects that are searched, counters that are listed
-# as parts, and integers in one object. An object with more integers probably contains settings.
-_SEARCHED, _COUNTERS, _OF_ONE = 256, 64, 16
 
 
 def encode_extras(value: object, walk: Walk, base: type, skip: Collection[str] = ()) -> Bytes:
@@ -116,25 +111,6 @@ def state_writer(
     return write
 
 
-def _counters(items: Iterable[tuple[str, object]], walk: Walk) -> dict[str, str]:
-    """Return parts for integers in inner objects, such as ``a:state.global_step``."""
-    found, known = dict[str, str](), set[int]()
-    inner = deque(items)
-    while inner and len(known) < _SEARCHED and len(found) < _COUNTERS:
-        name, value = inner.popleft()
-        kind = type(value)
-        if id(kind) in LEAVES or id(value) in known or walk.writer(kind) not in BY_ATTRIBUTES:
-            continue
-        known.add(id(value))
-        held = anatomy(kind).attributes(value)
-        counts = [each for each in held if type(each[1]) is int]
-        if len(counts) <= _OF_ONE:
-            leaf = LEAVES[id(int)]
-            found |= {f"a:{name}.{key}": digest_of(leaf(it) or b"") for key, it in counts}
-        inner += [(f"{name}.{key}", each) for key, each in held if key != "__dict__"]
-    return found
-
-
 def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tuple[str, object]]:
     """Return the items that are not skipped; see ``object_writer``."""
     outer = {name.partition(".")[0] for name in skip if "." in name}
@@ -184,7 +160,6 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         parts = attribute_parts(tokens)
         if write in _plain and len(tokens) <= PARTS:
             parts |= yield from inner_parts(items, walk)
-        parts |= _counters(items, walk)
         return Draft(content, word, summary, parts, opaque=hidden)
 
     BY_ATTRIBUTES.add(write)

@@ -52,11 +52,9 @@ DIFFER = {
             "locals()",
             "builtins.vars()",
             "eval(s)",
-            "getattr(builtins, 'locals')()",
             "dir()",
             "x.query('p > @a')",
             "sys._getframe().f_locals[s]",
-            "[x, ('a', 'b')][1]",
         )
     },
     "parameter": ("def f(x): return x", "def f(y): return y"),

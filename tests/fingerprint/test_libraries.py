@@ -169,16 +169,6 @@ def test_texts_may_lie_in_a_file_that_is_mapped(tmp_path, what, unseen):
     assert done.stdout.strip() == unseen
 
 
-def _forked():
-    frame = _frame().group_by("s").len()  # on threads, which stay behind
-    return in_child(lambda: fingerprint(frame.rechunk()).parts.get("unseen"))
-
-
-def test_in_a_forked_process_no_thread_is_waited_for():
-    """Of another process: there, what only its threads can read is not seen into."""
-    assert in_child(_forked) == "polars.String"
-
-
 def test_what_a_tree_counts_of_queries_is_no_content():
     """To ask it for neighbours leaves it as it was."""
     tree = _fitted(KNeighborsRegressor(2, algorithm="kd_tree"))

@@ -181,8 +181,6 @@ def not_compared(against: Outputs, run: Outputs) -> tuple[str, ...]:
         run: The later run.
     """
     shown = [*itertools.starmap(same, zip(against.displays, run.displays, strict=False))]
-    if against.shown and run.shown:
-        shown.append(same(against.shown, run.shown))
     unknown = {
         "the result": not (against.result and run.result) or same(against.result, run.result),
         "what was printed": not (against.stdout and run.stdout) or same(against.stdout, run.stdout),

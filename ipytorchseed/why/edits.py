@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from itertools import accumulate, takewhile
+from collections.abc import Sequence
+from itertools import takewhile
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import many
 
 # The most letters of a line that is quoted whole. Longer lines are cut to the edited argument.
 _SHORT = 40
 
-# The marks of a keyword argument or a comparison.
-_COMPARES = frozenset("=<>")
+# A piece of a line: a bracket or comma, or the text up to the next one.
+_PIECE = lazy_pattern(r"[(\[{,)\]}]|[^(\[{,)\]}]+")
+
+# A keyword argument or a comparison, without brackets.
+_EDITABLE = lazy_pattern(r"[^()\[\]{}'\"]*[=<>][^()\[\]{}'\"]*")
 
 # The most edited lines that are described, and the most lines of a diff that are shown.
 _MOST_DESCRIBED, _MOST_SHOWN = 2, 16
-
-_OPENING, _CLOSING = "([{", ")]}"
 
 
 def say_edit(before: str, after: str) -> tuple[str, str]:
@@ -65,44 +68,17 @@ def _tell_pair(old: str, new: str) -> str:
 
 
 def _narrow(old: str, new: str) -> tuple[str, str]:
-    """Return two lines, each cut to the differing argument or comparison if long."""
-    start = _count_alike(old, new)
-    alike = _count_alike(old[start:][::-1], new[start:][::-1])
-    while start > 0 and max(len(old), len(new)) > _SHORT:
-        start = _left(old, start)
-        alike = len(old) - _right(old, len(old) - alike)
-        sides = old[start : len(old) - alike].strip(), new[start : len(new) - alike].strip()
-        if all(_is_whole(side) and not _COMPARES.isdisjoint(side) for side in sides):
-            return sides
-        opens = old[start - 1 : start] in _OPENING
-        start, alike = max(start - 1, 0), max(alike - opens, 0)
+    """Return two lines; if they are long, only the edited argument or comparison."""
+    if max(len(old), len(new)) > _SHORT:
+        sides = [_PIECE.findall(line) for line in (old, new)]
+        start = _count_alike(*sides)
+        end = _count_alike(*(side[start:][::-1] for side in sides))
+        inner = ["".join(side[start : len(side) - end]).strip(",; ") for side in sides]
+        if all(_EDITABLE.fullmatch(each) for each in inner):
+            return inner[0], inner[1]
     return old, new
 
 
-def _count_alike(one: str, other: str) -> int:
-    """Return how many letters two texts have in common at the beginning."""
+def _count_alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many pieces two lines have in common at the beginning."""
     return len([*takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))])
-
-
-def _is_whole(text: str) -> bool:
-    """Return whether every bracket and quotation mark has its counterpart."""
-    depths = [0, *accumulate((each in _OPENING) - (each in _CLOSING) for each in text)]
-    return min(depths) == depths[-1] == 0 and not any(text.count(mark) % 2 for mark in "\"'")
-
-
-def _left(text: str, start: int) -> int:
-    """Return the start of the argument that contains position ``start``."""
-    depth = 0
-    while start and (depth or text[start - 1] not in f",{_OPENING}"):
-        start -= 1
-        depth += (text[start] in _CLOSING) - (text[start] in _OPENING)
-    return start
-
-
-def _right(text: str, end: int) -> int:
-    """Return the end of the argument that contains position ``end``."""
-    depth = 0
-    while end < len(text) and (depth or text[end] not in f",{_CLOSING}"):
-        depth += (text[end] in _OPENING) - (text[end] in _CLOSING)
-        end += 1
-    return end

@@ -149,20 +149,6 @@ class Evidence(Struct, frozen=True):
         """Return clauses about what the blamed runs did, each after a semicolon."""
         return "".join(f"; {self.name(each.run)} {each.how}" for each in blame if each.run)
 
-    @property
-    def made(self) -> set[str]:
-        """The files that the earlier run created and the later run then read.
-
-        Empty if the runs have different code.
-        """
-        read = {file.path for file in self.run.files if file.size >= 0}
-        same_code = self.run.code == self.against.code
-        return (
-            read.intersection(self.against.outside.wrote) - {*self.run.outside.wrote}
-            if same_code
-            else set()
-        )
-
     def uses(self, package: str) -> bool:
         """Return whether the cell's code reaches a package."""
         return package in self.run.packages or package in self.against.packages

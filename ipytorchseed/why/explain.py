@@ -16,8 +16,7 @@ from ipytorchseed.why.explanation import (
     Root,
     Unknown,
 )
-from ipytorchseed.why.finders import FINDERS, LAST_RESORT, ONLY_ALONE, OTHERS
-from ipytorchseed.why.finders.calls import find_calls
+from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.present import Present
 from ipytorchseed.why.ranking import is_carried_on, ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
@@ -77,7 +76,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     elif evidence.two_cells:
         message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
     else:
-        hidden = say_unseen(against, run, states.written(run).calls)
+        hidden = say_unseen(against, run)
         message = (
             f"{begin}, but no recorded input changed{f'; {hidden}' if hidden else ''}"
             f"{NEXT_STEP}%%deterministic --check at the top of the cell, which shows whether it"
@@ -107,34 +106,32 @@ def _find(evidence: Evidence) -> tuple[list[Cause], tuple[Cleared, ...]]:
     """
     causes: dict[tuple[str, str], Cause] = {}
     cleared: dict[tuple[str, str], Cleared] = {}
-    doubtful: dict[tuple[str, str], Cause] = {}
     certain = False
-    for finders in ((*FINDERS, *OTHERS), LAST_RESORT):
-        for finder in finders:
-            others = bool(causes)
-            if finder is find_calls:  # what a cell adds to an object is often its result
-                others = not all(is_carried_on(evidence, each) for each in causes.values())
-            for each in () if others and finder in ONLY_ALONE else finder(evidence):
-                key = each.kind, each.name
-                if isinstance(each, Cause):
-                    causes.setdefault(key, each)
-                    certain |= finder not in ONLY_ALONE
-                elif each.alone and each.otherwise is not None and not others:
-                    causes.setdefault(key, each.otherwise)
-                else:
-                    cleared.setdefault(key, each)
-        if not (causes or evidence.two_cells):
-            suspects = {key: each.otherwise for key, each in cleared.items()}
-            doubtful = {key: each for key, each in suspects.items() if each is not None}
+    for finder in (*FINDERS, *LAST_RESORT):
+        # what a cell adds to an object is often its result
+        others = not all(is_carried_on(evidence, each) for each in causes.values())
+        if others and finder in LAST_RESORT:
+            break
+        for each in finder(evidence):
+            key = each.kind, each.name
+            if isinstance(each, Cause):
+                causes.setdefault(key, each)
+                certain |= finder in FINDERS
+            elif each.alone and each.otherwise is not None and not others:
+                causes.setdefault(key, each.otherwise)
+            else:
+                cleared.setdefault(key, each)
     timed = {("input", name) for name in {*evidence.run.timed} & {*evidence.against.timed}}
     if causes.keys() - timed:
         for key in timed & causes.keys():
             del causes[key]
             cleared[key] = Cleared(*key, _TIMED)
-    doubtful = {} if certain else doubtful
-    doubts = [cause for key, cause in doubtful.items() if key not in causes]
+    doubts: list[Cause] = []
+    if not (certain or evidence.two_cells):
+        suspects = (each.otherwise for key, each in cleared.items() if key not in causes)
+        doubts = [each for each in suspects if each is not None]
     found = [*ranked(evidence, [*causes.values()]), *ranked(evidence, doubts)]
-    kept = causes.keys() | doubtful.keys()
+    kept = {(each.kind, each.name) for each in found}
     return found, tuple(each for key, each in cleared.items() if key not in kept)
 
 

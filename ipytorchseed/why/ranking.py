@@ -14,8 +14,7 @@ _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environ
 
 # The ranks of inputs: of a variable that the cell names itself, of a variable that it reads through
 # a function, and of a model that it trains further. The last rank is for other objects and files
-# that the cell changes, for objects of libraries that changed although no cell changed them, and
-# for generators in such objects.
+# that the cell changes, and for objects of libraries that changed although no cell changed them.
 _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 
 # The rank of Python's stream if only a library draws from it: most libraries draw names and ids.
@@ -46,18 +45,17 @@ def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
 
 
 def _tier(evidence: Evidence, cause: Cause) -> int:
-    own = evidence.is_own(cause.blame)
     if _is_chosen(cause):
         return _SET
     if cause.kind == "rng" and cause.name == "python" and not _draws(evidence, cause):
         return _INCIDENTAL
-    if (own and cause.kind == "file") or _is_inside(evidence, cause):
+    if cause.kind == "file" and evidence.is_own(cause.blame):
         return _OWN  # such as a log
-    return _input_tier(evidence, cause, own=own) if cause.kind == "input" else _TIERS[cause.kind]
+    return _input_tier(evidence, cause) if cause.kind == "input" else _TIERS[cause.kind]
 
 
-def _input_tier(evidence: Evidence, cause: Cause, *, own: bool) -> int:
-    value = evidence.run.reads.get(cause.name)
+def _input_tier(evidence: Evidence, cause: Cause) -> int:
+    value, own = evidence.run.reads.get(cause.name), evidence.is_own(cause.blame)
     if own and value is not None and value.kind == "module":
         return _TRAINED
     if own or (evidence.same_kernel and not (cause.blame or cause.prevents)):
@@ -69,13 +67,7 @@ def _input_tier(evidence: Evidence, cause: Cause, *, own: bool) -> int:
 def is_carried_on(evidence: Evidence, cause: Cause) -> bool:
     """Return whether a cause is an object, not a model, that only the cell changed."""
     is_own = cause.kind == "input" and evidence.is_own(cause.blame)
-    return is_own and _input_tier(evidence, cause, own=True) == _OWN
-
-
-def _is_inside(evidence: Evidence, cause: Cause) -> bool:
-    """Return whether a library's object has a generator that only this cell used."""
-    librarys = " in " in evidence.run.generators.get(cause.name, "")
-    return cause.kind == "rng" and librarys and evidence.is_own(cause.blame)
+    return is_own and _input_tier(evidence, cause) == _OWN
 
 
 def _is_chosen(cause: Cause) -> bool:
@@ -88,7 +80,7 @@ def _within(evidence: Evidence, cause: Cause) -> int:
     """Return the order of a cause within its rank."""
     if cause.kind != "rng":
         return _CHOSEN if _is_chosen(cause) else _DRAWN
-    return _DRAWN if _draws(evidence, cause) and not _is_inside(evidence, cause) else _INSIDE
+    return _DRAWN if _draws(evidence, cause) else _INSIDE
 
 
 def _draws(evidence: Evidence, cause: Cause) -> bool:

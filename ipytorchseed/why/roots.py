@@ -17,8 +17,6 @@ from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Blame, Cause, Change, Cleared, Root
 from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import front_end_id
-from ipytorchseed.why.finders.entropy import find_entropy
-from ipytorchseed.why.finders.libraries import find_libraries
 from ipytorchseed.why.ranking import ranked
 
 # The most pairs of runs that are compared for one answer.
@@ -226,7 +224,6 @@ def _between(evidence: Evidence, earlier: Run, maker: Run, name: str) -> Evidenc
 
 def _causes(evidence: Evidence) -> Iterator[Cause]:
     """Yield the causes in a run that created an input, without duplicates."""
-    finders = (*FINDERS, find_libraries, find_entropy)
-    found = chain.from_iterable(finder(evidence) for finder in finders)
+    found = chain.from_iterable(finder(evidence) for finder in FINDERS)
     causes = [each for each in found if not isinstance(each, Cleared)]
     yield from {(each.kind, each.name): each for each in causes}.values()

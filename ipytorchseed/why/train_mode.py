@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.explanation import Explanation, Root
 from ipytorchseed.why.value_changes import changed_parts
@@ -43,13 +42,9 @@ def find_train_mode(said: Explanation) -> Iterator[Root]:
 
 def _trains(run: Run) -> bool:
     """Return whether a run changed parameters, gradients or an optimizer."""
-    changed = ((run.reads.get(name), after) for name, after in run.writes.items())
-    return any(_is_trained(before, after) for before, after in changed)
-
-
-def _is_trained(before: Fingerprint | None, after: Fingerprint) -> bool:
-    if after.kind == "optimizer":
-        return True
-    if after.kind != "module" or before is None:
-        return False
-    return any(part.startswith(_PARAMETERS) for part in changed_parts(before, after))
+    for name, after in run.writes.items():
+        before = run.reads.get(name, after)
+        moved = changed_parts(before, after) if after.kind == "module" else ()
+        if after.kind == "optimizer" or any(part.startswith(_PARAMETERS) for part in moved):
+            return True
+    return False

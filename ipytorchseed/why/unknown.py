@@ -111,11 +111,7 @@ def say_effect(run: Run, text: Written, name: str) -> str:
     """
     result = run.outputs.result
     shows = result is not None and not hides(result)
-    calls = [
-        call
-        for call in text.calls
-        if call.is_unused and not (shows and call.is_statement and call.is_last)
-    ]
+    calls = [call for call in text.calls if call.is_unused and not (shows and call.is_last)]
     return say_use(calls, name) or (f"changed `{name}`" if name in text.altered else "")
 
 
@@ -135,7 +131,7 @@ def may_alter(run: Run, text: Written, name: str, reader: str) -> bool:
     return is_used and bool(say_effect(run, text, name))
 
 
-def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
+def say_unseen(against: Run, run: Run) -> str:
     """Return a clause about what a cell uses that was not recorded, or "".
 
     The clause names programs, opaque values, caches and native code.
@@ -143,14 +139,7 @@ def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
-    takers = {name: _taker(calls, name) for name in hidden}
-    said += [f"`{call}()` was given `{name}`" for name, call in takers.items() if call]
-    methods = {call.root: call.name for call in calls if call.root in hidden and call.name}
-    advice = [
-        f"if `{call}()` changes it, create `{it}` in this cell" for it, call in methods.items()
-    ]
-    noted = f" ({'; '.join(advice)})" if advice else ""
-    said += [say_hidden(hidden) + noted] if hidden else []
+    said += [say_hidden(hidden)] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
     if cached:
         said.append(f"cached results of {first_of(cached, _NAMED, ' and ')} cannot be inspected")

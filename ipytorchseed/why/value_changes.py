@@ -164,7 +164,8 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             return rows or "the same rows in another order"
     said = _belonging(*parts.pop(BELONGS, (None, None)))
     said += _model_changes(after, parts)
-    if not (_lists_items(before) and _lists_items(after)):
+    lists = [any(part[:2] == "k:" for part in each.parts) for each in (before, after)]
+    if lists[0] != lists[1]:  # one of them is empty, or has too many items to list
         parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
     said += _content_changes(after.kind, parts)
     said += _step_parts(parts)
@@ -176,13 +177,10 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
 
 def _are_rows_reordered(before: Fingerprint, after: Fingerprint, parts: _Parts) -> bool:
     """Return whether a table has the same rows in another order."""
-    columns = sum(part[:2] == "k:" for part in parts)
     sums = before.parts.get(SUMS)
     if sums is None or sums != after.parts.get(SUMS) or parts.keys() & {"shape", "columns"}:
         return False
-    # A single changed column may have been reordered without the rest of the table.
-    is_whole = columns > 1 or "index" in parts or after.parts["shape"].endswith(" x 1")
-    return columns > 0 and is_whole
+    return sum(part[:2] == "k:" for part in parts) > 1
 
 
 # The parts in which a value differs, with their old and new values.
@@ -280,16 +278,6 @@ def _group_changes(parts: _Parts) -> list[str]:
     if told:  # ``defaults`` contains the initial values of the same settings
         parts.pop("a:defaults", None)
     return told
-
-
-def _lists_items(value: Fingerprint) -> bool:
-    """Return whether the parts of a value list its items.
-
-    The parts of a dictionary or table with too many items or columns do not list them.
-    """
-    empty = value.parts.get("length") == "0" or value.parts.get("shape", "").endswith(" x 0")
-    several = value.kind in ("dict", "frame") and not empty
-    return not several or any(part[:2] == "k:" for part in value.parts)
 
 
 def _item_changes(parts: _Parts, kind: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ import pytest
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why import ranking, remedy, roots
 from ipytorchseed.why.explanation import Remedy
-from ipytorchseed.why.finders import FINDERS, LAST_RESORT, OTHERS
+from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from tests.kernel import Kernel
 from tests.scenarios.playing import missing_packages
 from tests.scenarios.recording import Recording, load, problems_of
@@ -138,7 +138,7 @@ def _offer_nothing(*_: Any) -> Remedy:
 def functions() -> dict[Any, Callable[..., Any]]:
     """Return functions that find, clear and explain causes, with their replacements."""
     return {
-        **dict.fromkeys((*FINDERS, *OTHERS, *LAST_RESORT), _find_nothing),
+        **dict.fromkeys((*FINDERS, *LAST_RESORT), _find_nothing),
         ranking.ranked: lambda _, causes: [*causes],
         remedy.with_fixes: _change_none,
         roots.with_roots: lambda _, causes: ([*causes], ()),

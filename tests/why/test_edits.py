@@ -23,7 +23,11 @@ TEXTS = st.text("ab=<,()[]{}'\" \n", max_size=60)
         ("a = 1", "a = 2\nprint(a)", "now `a = 2` and `print(a)`"),
         ("if a:\n    b = 1", "if a:\n  b = 1", "the indentation of `b = 1`"),
         (LONG, LONG.replace("3e-3", "1e-2"), "`lr=3e-3` → `lr=1e-2`"),
-        (LONG, LONG.replace("3e-3", "3e-3, momentum=0.9"), "`lr=3e-3` → `lr=3e-3, momentum=0.9`"),
+        (
+            LONG,
+            LONG.replace("3e-3", "3e-3, momentum=0.9"),
+            f"`{LONG}` → `{LONG.replace('3e-3', '3e-3, momentum=0.9')}`",
+        ),
         (LONG, LONG.replace(", lr=3e-3", ""), f"`{LONG}` → `{LONG.replace(', lr=3e-3', '')}`"),
         (
             "df = df[df.age > 30].groupby('town').mean().reset_index()",

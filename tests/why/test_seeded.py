@@ -37,41 +37,6 @@ def test_a_source_that_a_run_started_and_seeded_counts_as_used():
 
 
 @pytest.mark.parametrize(
-    ("seeds", "how"), [((), "reseeded to 7, inside a library"), (((7, "each"),), "reseeded to 7")]
-)
-def test_a_seed_that_a_command_applied_is_not_a_librarys(seeds, how):
-    """An earlier `%seed each` applied it, which no text of the run shows."""
-
-    class Reseeded(FewDraws):
-        def position(self, _name, digest):
-            return Position(7, 0) if digest == "0" else super().position(_name, digest)
-
-        def draws(self, _before, _after):
-            return None
-
-        def leads(self, _before, _after):
-            return False
-
-    runs = [
-        run(
-            n,
-            source,
-            writes={"out": number(n)},
-            before={"python": begin},
-            after={"python": end},
-            seeds=seeds,
-        )
-        for n, source, begin, end in (
-            (1, "out = pick()", "1", "2"),
-            (2, "other()", "2", "0"),
-            (3, "out = pick()", "0", "1"),
-        )
-    ]
-    (cause,) = explain(runs[2], runs[0], runs[:2], Reseeded(runs)).causes
-    assert [blame.how for blame in cause.blame] == [how]
-
-
-@pytest.mark.parametrize(
     ("begins", "ends", "said"),
     [
         (({"torch.cpu": "20000000"}, {}), ("20000008", "900000008"), "was never seeded, so"),
@@ -121,7 +86,7 @@ def test_a_generator_is_named_with_the_library_whose_object_holds_it():
     ]
     told = explain(runs[1], runs[0], runs[:1], FewDraws(runs))
     assert [each.message for each in told.causes] == [
-        "optuna's `study._rng` had moved on: In[1] took 1 number from it"
+        "`study._rng` had moved on: In[1] took 1 number from it"
     ]
 
 

@@ -8,21 +8,20 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.calls import find_calls, find_streams
 from ipytorchseed.why.finders.code import find_code
-from ipytorchseed.why.finders.effects import find_effects
 from ipytorchseed.why.finders.entropy import find_entropy, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
 from ipytorchseed.why.finders.generators import find_inherited, find_rng
 from ipytorchseed.why.finders.inputs import find_inputs
-from ipytorchseed.why.finders.libraries import find_libraries
+from ipytorchseed.why.finders.libraries import find_effects, find_libraries
 from ipytorchseed.why.finders.names import find_names, find_own_names, find_replaced_names
 from ipytorchseed.why.finders.operations import find_operations
 from ipytorchseed.why.finders.settings import find_settings
-from ipytorchseed.why.finders.unseen import find_continued, find_unseen
+from ipytorchseed.why.finders.unseen import find_unseen
 
 Finder = Callable[[Evidence], Iterator[Cause | Cleared]]
 
-# Finders of recorded differences. Differences that certainly affect results come first.
+# Finders of differences. Differences that certainly affect results come first.
 FINDERS: tuple[Finder, ...] = (
     find_code,
     find_inputs,
@@ -31,27 +30,20 @@ FINDERS: tuple[Finder, ...] = (
     find_rng,
     find_streams,
     find_settings,
+    find_operations,
+    find_entropy,
+    find_other_files,
+    find_own_names,
+    find_libraries,
+    find_calls,
 )
 
-# Finders of what differs in every run, and of files that only one run read.
-OTHERS: tuple[Finder, ...] = (find_operations, find_entropy, find_other_files)
-
-# Finders that run after all others.
+# Finders that run in turn until a cause is found.
 LAST_RESORT: tuple[Finder, ...] = (
     find_forms,
     find_inherited,
-    find_own_names,
     find_replaced_names,
-    find_libraries,
-    find_calls,
     find_unseen,
     find_places,
     find_effects,
-    find_continued,
 )
-
-# Finders that run only if no cause was found before.
-ONLY_ALONE = frozenset({
-    find_forms, find_inherited, find_replaced_names, find_unseen, find_places, find_effects,
-    find_continued,
-})  # fmt: skip

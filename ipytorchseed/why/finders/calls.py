@@ -16,7 +16,6 @@ from ipytorchseed.determinism.library_calls import Call as Row
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.written import UNKNOWN, Call, Variable, Written
-from ipytorchseed.why.edits import say_edit
 from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.words import first_of
@@ -75,11 +74,11 @@ def find_stream(evidence: Evidence, row: Row) -> Cause | None:
         message += f"; no recorded cell had done so before {against}"
     elif not now:
         message += "; since the restart, no recorded cell did"
-    elif how := _say_seeding(evidence.states, then[0], now[0]):
-        message += how
+    elif _seed_differs(then[0], now[0]):
+        message += f" differently than before {against}"
     else:
-        codes = zip(*([run.code for run in chain[1:]] for chain in chains), strict=False)
-        start = 1 + len([*takewhile(lambda pair: pair[0] == pair[1], codes)])
+        codes = zip(*([run.code for run in chain] for chain in chains), strict=False)
+        start = len([*takewhile(lambda pair: pair[0] == pair[1], codes)])
         blame = now[start:] or then[start:]
         if not blame:
             return None
@@ -91,19 +90,16 @@ def find_stream(evidence: Evidence, row: Row) -> Cause | None:
     return Cause("rng", row.package, message, keep=keep, blame=blamed, prevents=not then)
 
 
+def _seed_differs(before: Run, after: Run) -> bool:
+    """Return whether two runs that seeded a stream may have used other seeds."""
+    names = before.reads.keys() & after.reads.keys()
+    moved = any(differ(before.reads[name], after.reads[name]) for name in names)
+    return moved or before.code != after.code
+
+
 def title_of(package: str) -> str:
     """Return the name of a package as people write it: ``OpenCV`` for ``cv2``."""
     return known_calls().native.get(package, package)
-
-
-def _say_seeding(states: Texts, before: Run, after: Run) -> str:
-    """Return the end of a sentence: how two seeding runs differ; or ""."""
-    if before.code != after.code:
-        return f", and was edited: {say_edit(before.source, after.source)[0]}"
-    names = before.reads.keys() & after.reads.keys() & states.written(after).names
-    values = {name: (before.reads[name], after.reads[name]) for name in sorted(names)}
-    moved = [f"`{n}` {a.summary} → {b.summary}" for n, (a, b) in values.items() if differ(a, b)]
-    return f" with other values: {first_of(moved, _TOLD)}" if moved else ""
 
 
 def seeding_runs(states: Texts, run: Run, row: Row) -> list[Run]:
@@ -225,8 +221,6 @@ def _value(user: Run, value: Any) -> Any:  # noqa: ANN401 -- any constant
     if not isinstance(value, Variable):
         return value
     held = user.reads.get(value.name)
-    if held is None:
+    if held is None or held.kind not in ("int", "none"):
         return UNKNOWN
-    number = held.series[0] if held.series and len(held.series) == 1 else None
-    is_integer = held.kind == "int" and number is not None
-    return None if held.kind == "none" else int(number) if is_integer else UNKNOWN  # type: ignore[arg-type]
+    return int(held.series[0]) if held.series else None

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from ipytorchseed.fingerprint.value import SHAREABLE, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, differ, does, reloads
+from ipytorchseed.why.evidence import Evidence, differ, reloads
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_parts
 
@@ -18,9 +18,6 @@ from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_pa
 _VERB = lazy_pattern(
     r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
 )
-
-# Actions that may redefine functions of modules.
-_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
 
 # For the only run between two inspections of a value, if the record does not show that it changed
 # the value.
@@ -58,7 +55,7 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     for run in [*evidence.history, evidence.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            by = _may_have_changed(unwatched, name, seen)
+            by = _may_have_changed(unwatched, name)
             if len(by) == 1 and differ(known, seen):
                 is_new = is_created_by(by[0], name)
                 how = _how(known, seen, is_new=is_new)
@@ -89,23 +86,18 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     return blame
 
 
-def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
+def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
     """Return the runs that may have changed a value between two inspections.
 
     Args:
         unwatched: The runs between the two inspections.
         name: The value's name.
-        seen: The value at the later inspection.
 
     Returns:
         One run if the record shows which run changed the value, else all runs that may have.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
-    by = by or [run for run in unwatched if _imported(run, name)][:1]
-    # Calls do not change the functions and classes of a module.
-    if not by and "." in name and seen.kind in ("class", "function"):
-        return [run for run in unwatched if does(run, _DEFINES)]
-    return by or unwatched
+    return by or [run for run in unwatched if _imported(run, name)][:1] or unwatched
 
 
 def find_shower(evidence: Evidence, name: str) -> list[Blame]:
@@ -219,12 +211,7 @@ def _may_have_caused(moved: Mapping[str, object], before: Fingerprint, after: Fi
 def _how(before: Fingerprint, after: Fingerprint, *, is_new: bool) -> str:
     if is_new and (after.kind in SCALARS or has_other_name(before, after)):
         return SET
-    if "code" in changed_parts(before, after):
-        return REDEFINED if is_new else "changed it"
-    if after.kind == "class" and is_new:
-        return REDEFINED
-    said = say_parts(before, after)
-    said = f"changed {said}" if said and not _VERB.match(said) else said
-    if said and not is_new:
-        return said
-    return MADE if is_new else "changed it"
+    if is_new:
+        return REDEFINED if after.kind in ("class", "function") else MADE
+    said = say_parts(before, after) or "it"
+    return said if _VERB.match(said) else f"changed {said}"

@@ -10,7 +10,6 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.finders.changers import find_setter
-from ipytorchseed.why.words import many
 
 # Actions that remove folders.
 _REMOVES_FOLDERS = lazy_pattern(r"rmtree|rmdir|removedirs|cleanup|\brm\b")
@@ -128,7 +127,7 @@ def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
         return
     earlier, later = ({file.path: file for file in run.files} for run in evidence.both)
     both = [(earlier[path], later[path]) for path in sorted(earlier.keys() & later.keys())]
-    listed = [pair for pair in both if pair[1].is_folder and pair[0].same(pair[1]) is False]
+    listed = [now for was, now in both if now.is_folder and was.same(now) is False]
     came = [later[path] for path in sorted(later.keys() - earlier.keys())]
     went = [earlier[path] for path in sorted(earlier.keys() - later.keys())]
     found = [
@@ -137,17 +136,11 @@ def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
         if not (file.is_folder or file.size < 0)  # a missing file had no content
     ]
     if not found:
-        yield from (unless_others(_listing(evidence, *pair)) for pair in listed)
-    changed = {folder.path for _, folder in listed}
-    # For files in new subfolders of a listed folder, name that folder instead.
-    deep = {folder for folder in changed for file, _ in found if _is_deep(file.path, folder)}
-    yield from (_listing(evidence, *pair) for pair in listed if pair[1].path in deep)
+        yield from (unless_others(_listing(evidence, folder)) for folder in listed)
+    changed = {folder.path for folder in listed}
     for file, cause in found:
-        if any(_is_deep(file.path, folder) for folder in deep):
-            continue
         since = file.modified / 1e9 >= evidence.against.started
-        since = since or bool(_writer(evidence, file, gone=True))
-        if not since:
+        if not (since or _writer(evidence, file, gone=True)):
             unchanged = f"not changed since {evidence.name(evidence.against)}"
             yield Cleared("file", file.path, unchanged, is_tested=False)
         else:
@@ -182,29 +175,17 @@ def _existing_files(evidence: Evidence) -> Iterator[Cause]:
 
 def _other(evidence: Evidence, file: FileRead, *, gone: bool) -> Cause:
     """Return the cause for a file that only one of the runs read."""
-    path = evidence.path(file.path)
-    blame: tuple[Blame, ...] = (Blame(evidence.against, "made it"),)
-    if file.path in evidence.made:
-        message = f"{evidence.who(blame)} created {path}, so it exists now"
-    else:
-        blame = _writer(evidence, file, gone=gone)
-        how = "no longer reads" if gone else "now reads"
-        message = f"this cell {how} {path}{evidence.doings(blame)}"
+    blame = _writer(evidence, file, gone=gone)
+    how = "no longer reads" if gone else "now reads"
+    message = f"this cell {how} {evidence.path(file.path)}{evidence.doings(blame)}"
     return Cause("file", file.path, message, blame=blame)
 
 
-def _listing(evidence: Evidence, before: FileRead, after: FileRead) -> Cause:
+def _listing(evidence: Evidence, after: FileRead) -> Cause:
     """Return the cause for a folder that both runs listed and whose files changed."""
     blame = _writer(evidence, after)
-    what = "holds different files than before"
-    if before.size != after.size:
-        what = f"holds {many(after.size, 'file')}, not {before.size:,}"
-    message = f"{evidence.path(after.path)}, which this cell lists, {what}{evidence.doings(blame)}"
-    return Cause("file", after.path, message, blame=blame)
-
-
-def _is_deep(path: str, folder: str) -> bool:
-    return path.startswith(folder) and _parent(path) != folder
+    message = f"{evidence.path(after.path)}, which this cell lists, holds other files than before"
+    return Cause("file", after.path, message + evidence.doings(blame), blame=blame)
 
 
 def _parent(path: str) -> str:

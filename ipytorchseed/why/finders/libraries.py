@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,6 +54,19 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
         else:
             only = unless_others(cause, f"acts on {setting.acts_on} only", is_tested=True)
             yield replace(only, alone=used and setting.acts_on in alone)
+
+
+def find_effects(evidence: Evidence) -> Iterator[Cause]:
+    """Find the last attribute of a library that another cell set, if this cell uses the library."""
+    for run in evidence.here[::-1]:
+        for action in run.actions if run.cell != evidence.run.cell else ():
+            name, package = action.removesuffix("="), action.partition(".")[0]
+            is_set = name not in {action, package} and not name.endswith("]")
+            if is_set and evidence.uses(package) and package not in sys.stdlib_module_names:
+                who = evidence.name(run)
+                message = f"{who} set `{name}`, and this cell also uses {package}"
+                yield Cause("flag", name, message, blame=(Blame(run, "set it"),), prevents=True)
+                return
 
 
 def _catches(evidence: Evidence) -> bool:

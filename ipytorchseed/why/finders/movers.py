@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from operator import itemgetter
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
@@ -12,7 +13,6 @@ from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, does
 from ipytorchseed.why.explanation import Blame, Cause
-from ipytorchseed.why.finders.drawers import drawing_calls, say_inside
 from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
 # The command that, before the cell, makes an unseeded source repeat.
@@ -25,18 +25,20 @@ _MAX_MOVES = 20
 # The most moves that a message names.
 _MAX_NAMED = 4
 
+# The most calls that a message names.
+_MAX_CALLS = 2
+
 # For a run that may have drawn or seeded.
 _MOVED = "moved it"
 
-# For runs that restored a state, created a generator, or started or imported a source.
-_PUT_BACK, _MADE, _STARTED, _IMPORTED = "put it back", "made it", "started it", "imported it"
+# For runs that restored a state, created a generator, or imported a source.
+_PUT_BACK, _MADE, _IMPORTED = "put it back", "made it", "imported it"
 
 # Verb phrases with a placeholder for the source's name.
 _BRIEFLY = {
     _MOVED: "changed the state of {}",
     _PUT_BACK: "put {} back to an earlier state",
     _MADE: "made {}",
-    _STARTED: "started {}",
     _IMPORTED: "imported {}",
     "seeded it": "seeded {}",
 }
@@ -59,33 +61,33 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         before: Its state when the earlier run began; None if that run created it.
         after: Its state when the later run began.
     """
-    blame = _blame(evidence, name, before)
+    run, blame = evidence.run, _blame(evidence, name, before)
     if before is None:
         message = (
             f"{owner_of(name)} was never seeded: {evidence.name(evidence.against)} imported it, and"
-            f" {evidence.name(evidence.run)} continues its random stream"
+            f" {evidence.name(run)} continues its random stream"
         )
         return Cause("rng", name, message, fix=_SEED, blame=tuple(blame), prevents=True)
     was, now = (evidence.states.position(name, each) or UNKNOWN for each in (before, after))
-    seeded = is_chosen(was) or is_chosen(now)
-    seeded = seeded or any(
+    seeded = is_chosen(now) or any(
         each.run is None or _is_reseeding(each) or may_set_state(each.run.actions, name)
         for each in blame
     )
-    if not (evidence.same_kernel or seeded) and name not in evidence.run.generators:
-        return never_seeded(name, evidence.run)
     left_out = _missing_moves(evidence, name, blame, after)
     if left_out:
-        blame = left_out
-        message = (
-            f"{_describe(evidence, blame, name, stream_of(name))}; since the restart, no cell did"
-        )
+        blame, did = left_out, _describe(evidence, left_out, name, stream_of(name))
+        message = f"{did}; since the restart, no cell did"
+    elif not (evidence.same_kernel or seeded or name in run.generators):
+        if not is_chosen(was):
+            return never_seeded(name, run)
+        message = f"{owner_of(name)} was not seeded {_since(evidence)}"
     else:
         message = _say_moved(evidence, name, blame, was, now)
-    library = evidence.run.generators.get(name, "").partition(" in ")[2]
-    if library:
-        message = message.replace(f"`{name}`", f"{library}'s `{name}`", 1)
     return Cause("rng", name, message, fix=_fix(evidence, was), blame=tuple(blame))
+
+
+def _since(evidence: Evidence) -> str:
+    return "here" if evidence.elsewhere else "since the restart"
 
 
 def never_seeded(name: str, run: Run, *, since_restart: bool = False) -> Cause:
@@ -101,6 +103,15 @@ def never_seeded(name: str, run: Run, *, since_restart: bool = False) -> Cause:
     calls = drawing_calls(run, name)
     drew = f"; {calls} drew from it here" if calls else ""
     return Cause("rng", name, f"{owner_of(name)} was {how}{drew}", fix=_SEED, prevents=True)
+
+
+def drawing_calls(run: Run | None, source: str) -> str:
+    """Return the calls of a run that were observed to draw from a source.
+
+    For example, "`torch.randn`, `Linear` and 2 more"; "" if none was observed.
+    """
+    calls = () if run is None or run.observed is None else run.observed.drew.get(source, ())
+    return first_of([f"`{call}`" for call in calls], _MAX_CALLS)
 
 
 def _fix(evidence: Evidence, was: Position) -> str:
@@ -137,8 +148,6 @@ def _say_moved(
         was: The position of its state when the earlier run began.
         now: The position of its state when the later run began.
     """
-    stream, owner = stream_of(name), owner_of(name)
-    restarted = not (evidence.same_kernel or evidence.elsewhere)
     seeding = blame[0] if blame and _is_reseeding(blame[0]) else None
     if was.seed is not None and was.seed == now.seed:
         counted = evidence.same_kernel and None not in (was.draws, now.draws)
@@ -146,20 +155,16 @@ def _say_moved(
         if said:
             return said
     elif seeding is not None and now.seed is not None:
-        said = f"{_who(evidence, seeding)} {_in_brief(seeding).format(owner)}"
+        said = f"{_who(evidence, seeding)} {_in_brief(seeding).format(owner_of(name))}"
         said += f", not with {was.seed}" if is_chosen(was) else ""
         return f"{said}; then {_describe(evidence, blame[1:], name)}" if blame[1:] else said
-    imported = all(each.how in (_IMPORTED, _STARTED) for each in blame)
-    if restarted and imported and is_chosen(was) and not is_chosen(now):
-        return f"{owner} was not seeded since the restart"
     if blame and blame[0].how == _PUT_BACK:
-        return _describe(evidence, blame, name, stream)
+        return _describe(evidence, blame, name, stream_of(name))
+    how = "had moved on" if evidence.same_kernel else "started in a different state"
     if blame:
-        how = "had moved on" if evidence.same_kernel else "started in a different state"
-        return f"{stream} {how}: {_describe(evidence, blame, name)}"
+        return f"{stream_of(name)} {how}: {_describe(evidence, blame, name)}"
     known = [str(each) for each in (now, was) if each.seed is not None]
-    stood = f" ({known[0]}, not {known[1]})" if len({*known}) > 1 else ""
-    return f"{stream} started in a different state{stood}"
+    return f"{stream_of(name)} {how}{f' ({known[0]}, not {known[1]})' if known[1:] else ''}"
 
 
 def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int) -> str:
@@ -176,10 +181,6 @@ def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int
     """
     seeds = any(map(_is_reseeding, blame[:1]))
     drew = [each for each in blame if "drew " in each.how]
-    if taken < 0 and seeds:
-        again = f"{_who(evidence, blame[0])} {_in_brief(blame[0]).format(owner_of(name))} again"
-        further = many(-taken, "number")
-        return f"{again}; in {evidence.name(evidence.against)}, {further} more had been drawn"
     if taken <= 0 or not drew or not all(map(_is_draw, blame[seeds:])):
         return ""
     names = [*dict.fromkeys(_who(evidence, each, name) for each in drew)]
@@ -187,8 +188,7 @@ def _say_drawn(evidence: Evidence, name: str, blame: Sequence[Blame], taken: int
     took, stream = f"{who} took {many(taken, 'number')} from", stream_of(name)
     if seeds:
         return f"{took} {stream} between the seed and this cell"
-    inside = {say_inside(each.run, name) for each in drew if each.run is not None}
-    return f"{stream} had moved on: {took} it{inside.pop() if len(inside) == 1 else ''}"
+    return f"{stream} had moved on: {took} it"
 
 
 def _describe(evidence: Evidence, blame: Sequence[Blame], name: str, it: str = "it") -> str:
@@ -205,7 +205,7 @@ def _describe(evidence: Evidence, blame: Sequence[Blame], name: str, it: str = "
         (_who(evidence, each, name if _is_draw(each) else ""), _in_brief(each))
         for each in blame[-_MAX_NAMED:]
     ]
-    for how, alike in itertools.groupby(doings, key=lambda each: each[1]):
+    for how, alike in itertools.groupby(doings, key=itemgetter(1)):
         did = how.format("it" if told else it).replace("the state of it", "its state")
         told.append(f"{listed(who for who, _ in alike)} {did}")
     return ", ".join(told)
@@ -232,7 +232,7 @@ def _who(evidence: Evidence, blame: Blame, source: str = "") -> str:
     if blame.run is None:
         return "something between cells"
     calls = drawing_calls(blame.run, source)
-    return f"{evidence.name(blame.run)} ({calls})" if calls else evidence.name(blame.run)
+    return evidence.name(blame.run) + (f" ({calls})" if calls else "")
 
 
 # --------------------------------------------------------------------------------------------------
@@ -295,9 +295,7 @@ def _how_created(evidence: Evidence, run: Run | None, name: str, end: str) -> st
     """Return a phrase for how a run created a source or generator."""
     if run is None or name in run.generators:
         return _MADE
-    if has_seeded(evidence.states, run, name, end):
-        return "seeded it"
-    return _STARTED if ":" in name else _IMPORTED
+    return "seeded it" if has_seeded(evidence.states, run, name, end) else _IMPORTED
 
 
 def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
@@ -357,9 +355,7 @@ def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: 
         return _MOVED  # more draws than can be counted
     if was is None and evidence.states.leads(begin, end):
         return _MOVED  # perhaps also draws: the position of the first state is unknown
-    ours = run is not None and any(seed == now.seed for seed, _ in run.seeds)
-    asked = ours or run is None or any("seed" in each for each in run.actions)
-    how = f"reseeded to {now.seed}" if asked else f"reseeded to {now.seed}, inside a library"
+    how = f"reseeded to {now.seed}"
     return f"{how} and drew {_numbers(run, name, now.draws)}" if now.draws else how
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, does, reloads
+from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
-from ipytorchseed.why.finders.changers import NOT_RUN, RELOADED, SCALARS, find_left_out
+from ipytorchseed.why.finders.changers import NOT_RUN
 from ipytorchseed.why.value_changes import how_far
 
 _RESET = lazy_pattern(r"^%(?:reset|reset_selective|xdel)\b")
@@ -23,10 +23,12 @@ _CALLED = frozenset({"class", "function", "method"})
 def find_names(evidence: Evidence) -> Iterator[Cause]:
     """Yield the names that only one of the runs found."""
     run, against = evidence.run, evidence.against
-    new = [name for name in run.reads if name in against.missing and name not in run.writes]
-    gone = [name for name in against.reads if name in run.missing]
-    yield from (_new(evidence, name) for name in new)
-    yield from (_gone(evidence, name) for name in gone)
+    for name in run.reads:
+        if name in against.missing and name not in run.writes:
+            yield _new(evidence, name)
+    for name in against.reads:
+        if name in run.missing:
+            yield _gone(evidence, name)
     for name in sorted({*against.replaced} ^ {*run.replaced}):
         if {name, name.rpartition(".")[0]}.isdisjoint(BY_NAME):  # else it is a setting
             yield from _replaced(evidence, name)
@@ -55,19 +57,11 @@ def find_replaced_names(evidence: Evidence) -> Iterator[Cause]:
                 did = f"replaced `{name}` by {what}; before, it was the package's own"
                 if one is evidence.against:
                     did = f"made `{name}` the package's own again; it was {what}"
-                yield _cause(evidence, name, makers, "made it", did, "")
+                yield _cause(evidence, name, makers, "made it", did)
 
 
 def _cause(  # noqa: PLR0913, PLR0917 -- all that is said
-    evidence: Evidence,
-    name: str,
-    makers: Iterable[Run],
-    how: str,
-    did: str,
-    otherwise: str,
-    *,
-    fix: str = "",
-    left_out: Iterable[Blame] = (),
+    evidence: Evidence, name: str, makers: Sequence[Run], how: str, did: str, fix: str = ""
 ) -> Cause:
     """Return the cause for a name that was created, deleted or replaced.
 
@@ -77,15 +71,11 @@ def _cause(  # noqa: PLR0913, PLR0917 -- all that is said
         makers: The runs that may have changed the name. The last run is blamed.
         how: What that run did, for ``Blame.how``.
         did: What that run did, as the end of a sentence that begins with the run.
-        otherwise: The message if no such run is known.
         fix: The command that undoes the change.
-        left_out: Runs that were not repeated since the restart.
     """
-    blame = tuple(Blame(run, how) for run in [*makers][-1:])
-    message = f"{evidence.who(blame)} {did}" if blame else otherwise
-    message += evidence.doings([*left_out])
-    prevents = "." in name
-    return Cause("input", name, message, fix=fix, blame=(*blame, *left_out), prevents=prevents)
+    blame = tuple(Blame(run, how) for run in makers[-1:])
+    message = f"{evidence.who(blame) or 'something between cells'} {did}"
+    return Cause("input", name, message, fix=fix, blame=blame, prevents="." in name)
 
 
 def _replaced(evidence: Evidence, name: str) -> Iterator[Cause]:
@@ -95,48 +85,35 @@ def _replaced(evidence: Evidence, name: str) -> Iterator[Cause]:
     sets = re.compile(rf"\b{re.escape(attribute)}=|setattr|patch|reload")
     setters = [run for run in evidence.history if name in run.writes]
     setters = setters or [run for run in evidence.history if does(run, sets)]
-    left_out = [*find_left_out(evidence, name)]
     if not setters and evidence.run.code != evidence.against.code:
         return  # after the edit, the cell may use another function
     runs = [*evidence.latest, evidence.run]
     if value is None:
         how, did = "put it back", f"put back the package's own `{name}`"
-        otherwise = f"`{name}` is the package's own again"
     elif before is not None and any(module in run.loaded for run in runs):  # the user's module
-        verb = "set" if value.kind in SCALARS else "changed"
-        how, step = f"{verb} it", f"`{name}`: {how_far(before, value)}"
-        if any(reloads(run, name) for run in setters[-1:]):
-            how, verb = RELOADED, "reloaded the module of"
-        did, otherwise = f"{verb} {step}", step
+        how, did = "changed it", f"changed `{name}`: {how_far(before, value)}"
     else:
         how, did = "replaced it", f"replaced `{name}` with {value.summary}"
-        otherwise = f"`{name}` is now {value.summary}, not the package's own"
-    yield _cause(evidence, name, setters, how, did, otherwise, left_out=left_out)
+    yield _cause(evidence, name, setters, how, did)
 
 
 def _new(evidence: Evidence, name: str) -> Cause:
     value = evidence.run.reads[name]
     was = "was Python's own" if hasattr(builtins, name) else "did not exist"
-    what = value.summary or value.kind
     makers = [run for run in evidence.here if name in run.writes]
-    did = f"made `{name}` ({what}); before, it {was}"
-    otherwise = f"`{name}` {was} before, and is now {what}"
-    return _cause(evidence, name, makers, "made it", did, otherwise, fix=f"del {name}")
+    did = f"made `{name}` ({value.summary or value.kind}); before, it {was}"
+    return _cause(evidence, name, makers, "made it", did, f"del {name}")
 
 
 def _gone(evidence: Evidence, name: str) -> Cause:
     value = evidence.against.reads[name]
     was = value.summary or value.kind
-    now = "is Python's own again" if hasattr(builtins, name) else "no longer exists"
-    otherwise = f"`{name}` was {was} and {now}"
     if evidence.same_kernel:
         makers = [run for run in evidence.history if _deletes(run, name)]
-        did = f"deleted `{name}`, which was {was}"
-        return _cause(evidence, name, makers, "deleted it", did, otherwise)
+        return _cause(evidence, name, makers, "deleted it", f"deleted `{name}`, which was {was}")
     makers = [run for run in evidence.latest if name in run.writes][:1]
-    makers = [run for run in makers if run.kernel != evidence.run.kernel]
     did = f"made `{name}` ({was}), and has not been run since the restart"
-    return _cause(evidence, name, makers, NOT_RUN, did, otherwise)
+    return _cause(evidence, name, makers, NOT_RUN, did)
 
 
 def _deletes(run: Run, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Finds opaque inputs that a run may have changed, if no other cause is known."""
+"""Finds opaque inputs that a run may have changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.entropy import is_program
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.unknown import may_alter, say_effect, say_use, unseen
@@ -15,54 +14,30 @@ _TOLD = 3
 
 
 def find_unseen(evidence: Evidence) -> Iterator[Cause]:
-    """Find opaque inputs that runs of other cells used between the two runs."""
-    if any(map(is_program, evidence.run.nondeterministic_calls)):
-        return
-    written = evidence.states.written
+    """Find opaque inputs that runs used between the two runs.
+
+    If only the cell itself may have altered the input, it may continue from its earlier run.
+    """
+    cell, written = evidence.run.cell, evidence.states.written
     for name in unseen(evidence.against.reads, evidence.run.reads):
         users = [run for run in evidence.here if name in run.reads or name in run.writes]
         bound = [run for run in users if name in run.writes and name not in run.in_place]
         users = users[users.index(bound[-1]) :] if bound else users
         # Uses by the cell itself happened in both runs, unless the cell created the input again.
-        others = [run for run in users if run.cell != evidence.run.cell] or bound[-1:]
+        others = [run for run in users if run.cell != cell] or bound[-1:]
         blame = tuple(
             Blame(run, f"made `{name}` again" if run in bound else _use(evidence, run, name))
             for run in others[-_TOLD:]
         ) or _wrote_behind(evidence, name)
-        by = {run.cell for run in users if may_alter(run, written(run), name, evidence.run.cell)}
-        if blame and (bound or not others or by != {evidence.run.cell}):
-            hows = {each.how: [it for it in blame if it.how == each.how] for each in blame}
-            did = "; ".join(f"{evidence.who(each)} {how}" for how, each in hows.items())
-            message = f"{did}; {_tail(name)}"
+        altered = [run for run in users if may_alter(run, written(run), name, cell)]
+        own = {run.cell for run in altered} == {cell} and not (bound or evidence.two_cells)
+        did = "; ".join(f"{evidence.name(each.run)} {each.how}" for each in blame if each.run)
+        if own and (others or not blame):
+            blame = (Blame(altered[-1], _use(evidence, altered[-1], name)),)
+            did = f"this cell {blame[0].how} and may continue from its earlier run"
+        if blame:
+            message = f"{did}; `{name}` cannot be inspected, and no other input changed"
             yield Cause("input", name, message, blame=blame, prevents=not bound)
-
-
-def find_continued(evidence: Evidence) -> Iterator[Cause]:
-    """Find opaque inputs that the cell itself may have altered in earlier runs."""
-    cell, written = evidence.run.cell, evidence.states.written
-    if evidence.two_cells or any(map(is_program, evidence.run.nondeterministic_calls)):
-        return
-    for name in unseen(evidence.against.reads, evidence.run.reads):
-        own = [
-            each
-            for each in evidence.here
-            if each.cell == cell and may_alter(each, written(each), name, cell)
-        ]
-        if own:
-            verb, _, what = say_effect(own[-1], written(own[-1]), name).partition(" ")
-            did = f"this cell {_NOW[verb]} {what} and may continue from its earlier run"
-            message = f"{did}; {_tail(name)}"
-            yield Cause(
-                "input", name, message, blame=(Blame(own[-1], f"{verb} {what}"),), prevents=True
-            )
-
-
-# The verbs of ``say_effect`` in the present tense.
-_NOW = {"called": "calls", "changed": "changes"}
-
-
-def _tail(name: str) -> str:
-    return f"`{name}` cannot be inspected, and no other input changed"
 
 
 def _use(evidence: Evidence, run: Run, name: str) -> str:

@@ -5,7 +5,7 @@ ask: use
 probe: w
 changed: yes
 expect: input config.LR 5
-says: In[5] set `config.LR`: 0.1 → 0.3
+says: In[5] changed `config.LR`: 0.1 → 0.3
 """
 # %% write
 %%writefile config.py

@@ -5,7 +5,7 @@ ask: q
 probe: out
 changed: yes
 expect: input root 2
-says: this cell calls `root.append()` and may continue from its earlier run
+says: this cell called `root.append()` and may continue from its earlier run
 back: complete
 """
 # %% setup

@@ -5,7 +5,7 @@ ask: mark
 probe: total
 changed: yes
 expect: input grid 3
-says: `grid` holds one object in several places
+says: `grid` now holds one object in several places
 """
 # %% grid
 grid = [[0, 0] for _ in range(3)]

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 
-from msgspec.structs import replace
-
 from ipytorchseed.experiment.parts import Path
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.trials import UNREPEATED, Trial, compare, merged
@@ -17,11 +15,14 @@ from ipytorchseed.ledger.records import Finding, Part, Run
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.experiments import (
     EARLIER,
+    IT,
     NO_EFFECT,
     PROVED,
+    RESULT,
     UNPROVED,
     UNTESTED,
     Result,
+    Verdict,
     count_most,
     judge,
     judge_repeat,
@@ -29,6 +30,7 @@ from ipytorchseed.why.experiments import (
     minimize,
 )
 from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
+from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
 
 # The most trials. If there are more suspects, the least likely ones are restored together.
@@ -89,26 +91,32 @@ class Search:
         volatile, self._compared = _find_compared(self._said, first)
         changed = {*map(_key, self._said.changed)}
         self._passed_over = (changed | _inputs(self._said)) - {*map(_key, self._compared)}
-        found: dict[str, Finding] = {}
+        compared = (
+            f"{EARLIER}'s {listed(sorted(map(_name, self._compared)))}" if volatile else RESULT
+        )
+        found: dict[str, Verdict] = {}
         if self._trials:
-            found = judge(
-                [*self._trials], self._result_with, lambda: self._experiments.lost, self._extra
-            )
-        found = {label: self._doubted(label, finding) for label, finding in found.items()}
-        if volatile:  # the experiments show nothing about what differs in each run
-            found = {label: self._limited(finding) for label, finding in found.items()}
+            lost = self._experiments.lost
+            found = judge([*self._trials], self._result_with, lost, self._extra, compared)
+        found = {label: self._doubted(label, verdict) for label, verdict in found.items()}
+        parts = dict.fromkeys(found, tuple[Part, ...]())
         self._most = max(self._most, _RUNS)
         with suppress(Exception, KeyboardInterrupt):  # findings so far are kept
             for label in found:
-                found[label] = self._narrowed(label, found)
+                parts[label] = self._narrowed(label, found)
         causes = self._said.suspects
         if not causes:
-            return {0: judge_repeat(self._result_with(frozenset()))}
-        return self._unrepeated(volatile, found) | {
-            place: _of_one(causes, place, self._trials[label], finding)
-            for label, finding in found.items()
-            for place in self._trials[label].causes
-        }
+            said = self._said
+            hidden = unseen(said.against.reads, said.run.reads) if said.against else []
+            return {0: judge_repeat(self._result_with(frozenset()), hidden)}
+        findings = self._unrepeated(volatile, found)
+        for label, verdict in found.items():
+            places = self._trials[label].causes
+            for place in places:
+                others = [suspect(causes[each]) for each in sorted(places - {place})]
+                it = listed(map(_say_part, parts[label])) if parts[label] else "it"
+                findings[place] = verdict.find(it, others, parts[label])
+        return findings
 
     def _together(self, labels: Iterable[str]) -> Trial:
         trials = {**self._trials, self._extra: self._experiments.extra}
@@ -133,8 +141,8 @@ class Search:
             self._longest = max(self._longest, time.monotonic() - began)
         return self._runs[trial]
 
-    def _doubted(self, label: str, finding: Finding) -> Finding:
-        """Return the finding, or another one if the experiments do not support it.
+    def _doubted(self, label: str, verdict: Verdict) -> Verdict:
+        """Return the verdict, or another one if the experiments do not support it.
 
         A file that native code opens was not restored, so it was not tested. If restoring a suspect
         without effect changed another recorded value, it is not proved.
@@ -143,40 +151,30 @@ class Search:
         tried = frozenset(path for each in self._runs for path in each.files)
         if unreached := self._experiments.unreached(trial) & tried:
             names = listed(sorted(f"`{PurePath(each).name}`" for each in unreached))
-            return Finding(how=f"{UNTESTED}: the cell does not open {names} with Python's `open`")
-        if finding.level != NO_EFFECT or trial not in self._runs:
-            return finding
+            return Verdict(f"{UNTESTED}: the cell does not open {names} with Python's `open`")
+        if verdict.level != NO_EFFECT or trial not in self._runs:
+            return verdict
         own = {("variable", name) for name in trial.values}
         touched = {*map(_key, find_changes(self._said.run, self._runs[trial]))}
         also = touched & {*map(_key, self._said.changed)} - own
-        what = listed(sorted(name or what for what, name in also)) if also else ""
-        return Finding(how=f"{UNPROVED}: restoring it changes {what}") if also else finding
+        if not also:
+            return verdict
+        what = listed(sorted(name or what for what, name in also))
+        return Verdict(f"{UNPROVED}: restoring {IT} changes {what}")
 
-    def _limited(self, finding: Finding) -> Finding:
-        """Return the finding with the compared values in place of the whole result."""
-        names = {f"`{each.name}`" if each.name else each.what for each in self._compared}
-        limited = f"{EARLIER}'s {listed(sorted(names))}"
-        return replace(finding, how=finding.how.replace(f"{EARLIER}'s result", limited))
-
-    def _narrowed(self, label: str, found: Mapping[str, Finding]) -> Finding:
-        """Return the finding for a suspect. If proved, add the parts that suffice."""
-        finding, trial = found[label], self._trials[label]
-        name, *others = trial.values or [""]
-        if (
-            finding.level != PROVED
-            or others
-            or len(trial.causes) > 1
-            or trial != Trial(trial.causes, values=trial.values)
-        ):
-            return finding
+    def _narrowed(self, label: str, found: Mapping[str, Verdict]) -> tuple[Part, ...]:
+        """Return the parts of a proved suspect that suffice, if any."""
+        trial, name = self._trials[label], next(iter(self._trials[label].values), "")
+        is_one = len(trial.causes) == 1 and trial == Trial(trial.causes, values=frozenset({name}))
+        if found[label].level != PROVED or not is_one:
+            return ()
         needed = {each for each in found if found[each].level == PROVED}
         for whole in ({label}, needed, {*needed, self._extra}):
             known = self._together(whole) in self._runs
             if known and self._result_with(frozenset(whole)) is Result.EARLIER:
                 paths = self._find_parts(name, self._together(whole - {label}))
-                parts = tuple(self._experiments.describe(name, path) for path in paths)
-                return _say_parts(finding, parts) if parts else finding
-        return finding
+                return tuple(self._experiments.describe(name, path) for path in paths)
+        return ()
 
     def _find_parts(self, name: str, rest: Trial) -> Sequence[Path]:
         """Find parts of a variable that suffice for the earlier result.
@@ -195,18 +193,13 @@ class Search:
                 return False
             return self._result(trial, [f"parts of {name}"]) is Result.EARLIER
 
-        def is_worth(every: Sequence[Path]) -> bool:
-            """Return whether to name all differing parts instead of their container."""
-            details = [self._experiments.describe(name, each).detail for each in every]
-            if len(every) > 1 and (found or not all(map(_is_short, details))):
-                return False
-            return self._experiments.are_all(name, path, every) or gives(every)
-
         found: Sequence[Path] = ()
         path: Path = ()
         while 0 < len(parts := self._experiments.parts(name, path)) <= _PARTS:
             fewer = minimize(parts, gives)
-            if len(fewer) > _NAMED or (len(fewer) == len(parts) and not is_worth(parts)):
+            if len(fewer) > _NAMED or len(fewer) == len(parts) > 1:
+                break
+            if len(parts) == 1 and not self._experiments.are_all(name, path, parts):
                 break
             found, path = fewer, fewer[0]
             if len(found) > 1:
@@ -218,7 +211,7 @@ class Search:
         return len(self._runs) < _RUNS and time.monotonic() + 2 * self._longest < self._until
 
     def _unrepeated(
-        self, volatile: set[tuple[str, str]], found: dict[str, Finding]
+        self, volatile: set[tuple[str, str]], found: Mapping[str, Verdict]
     ) -> dict[int, Finding]:
         """Return the findings about clocks, entropy and nondeterministic operations."""
         suspects = self._said.suspects
@@ -264,24 +257,13 @@ def _is_short(detail: str) -> bool:
     return " → " in detail and len(detail) <= _SHORT
 
 
-def _say_parts(finding: Finding, parts: tuple[Part, ...]) -> Finding:
-    """Return a finding that names the parts of a variable that suffice."""
-    details = (f" ({each.detail})" if _is_short(each.detail) else "" for each in parts)
-    named = listed(f"`{part.path}`{detail}" for part, detail in zip(parts, details, strict=True))
-    how = finding.how.replace(" it alone", " it").partition("; alone")[0]
-    alone = " alone" if len(parts) == 1 and "together with" not in how else ""
-    return replace(finding, how=how.replace(" it", f" {named}{alone}", 1), parts=parts)
+def _say_part(part: Part) -> str:
+    """Return a part of a variable as code, with its change if that is short."""
+    return f"`{part.path}`" + (f" ({part.detail})" if _is_short(part.detail) else "")
 
 
-def _of_one(causes: Sequence[Cause], place: int, trial: Trial, finding: Finding) -> Finding:
-    """Return a trial's finding for one cause; it names the trial's other causes."""
-    others = ", ".join(suspect(causes[other]) for other in sorted(trial.causes - {place}))
-    if not others or "all of them" in finding.how:
-        return finding
-    if "together with" in finding.how:
-        return replace(finding, how=finding.how.replace("with", f"with {others} and", 1))
-    how = finding.how.replace("it alone", "it")
-    return replace(finding, how=how.replace("it", f"it together with {others}", 1))
+def _name(change: Change) -> str:
+    return f"`{change.name}`" if change.name else change.what
 
 
 def _labelled(causes: Sequence[Cause], trials: Sequence[Trial]) -> dict[str, Trial]:

@@ -164,11 +164,6 @@ class RecordedKernel:
             run for run in earlier if path in run.outside.wrote and not is_inspection(run.source)
         )
 
-    def met_before(self, run: Run) -> set[str]:
-        """Return the packages that earlier runs in this kernel used."""
-        earlier = (each for each in self._mine if (each.id or 0) < (run.id or 0))
-        return {package for each in earlier if each.status == "ok" for package in each.packages}
-
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return the digests whose states are no longer in the ledger."""
         wanted = {*digests}
@@ -178,10 +173,6 @@ class RecordedKernel:
         """Return whether a state is that of a freshly seeded source; None if unknown."""
         state = self._session.ledger.states([digest]).get(digest)
         return None if state is None else is_fresh(state)
-
-    def is_file(self, path: str) -> bool:
-        """Return whether a file exists."""
-        return Path(path).is_file()
 
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read and that certainly have changed."""

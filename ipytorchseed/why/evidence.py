@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Findings, Operation, Run
 from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.written import Written
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.explanation import Blame, Change
@@ -24,11 +25,21 @@ FOLDER = "folder"
 _MAX_DRAWS_PER_SECOND = 1_000_000_000
 
 
-class HistoryLookup(Protocol):
-    """Looks up other runs, and the positions of states in their random streams."""
+class Texts(Protocol):
+    """Looks up runs, the texts of their cells, and whether a state is fresh."""
 
     def latest(self, run: Run) -> Sequence[Run]:
         """Return the latest runs of a run's notebook, the newest first."""
+
+    def written(self, run: Run) -> Written:
+        """Return the calls and imports that the text of a run's cell writes out."""
+
+    def is_fresh(self, digest: str) -> bool | None:
+        """Return whether a state is the result of seeding; None if unknown."""
+
+
+class HistoryLookup(Texts, Protocol):
+    """Looks up other runs, and the positions of states in their random streams."""
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and the draws that lead to a state of a source or generator.
@@ -41,9 +52,6 @@ class HistoryLookup(Protocol):
     def draws(self, before: str, after: str) -> int | None:
         """Return how many draws lead from one state to another; None if unknown."""
 
-    def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is the result of seeding; None if unknown."""
-
     def leads(self, before: str, after: str, most: int = 0) -> bool:
         """Return whether draws may lead from one state to the other.
 
@@ -53,11 +61,59 @@ class HistoryLookup(Protocol):
             most: The most draws that are tried; 0 for a few.
         """
 
-    def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell writes out."""
-
     def findings(self, run: Run, against: Run) -> Findings | None:
         """Return recorded findings of experiments about two runs, or None."""
+
+
+class Present(Texts, Protocol):
+    """Looks up the present state of this kernel, and earlier runs."""
+
+    # The name of the kernel's process: see ``Run.kernel``.
+    kernel: str
+
+    def settings_now(self, run: Run) -> Mapping[str, Any]:
+        """Return the present values of the settings that matter to the code of a run."""
+
+    def last(self, name: str) -> Fingerprint | None:
+        """Return the fingerprint of a variable's present value; None if unknown."""
+
+    def is_bound(self, name: str) -> bool:
+        """Return whether a name is bound now, or is a builtin."""
+
+    def effects(self, run: Run) -> Effects:
+        """Return the effects of the code of a run."""
+
+    def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
+        """Return the open files and connections that the code of a run writes to."""
+
+    def makers(self, name: str, digest: str) -> Sequence[Run]:
+        """Return successful runs that left a variable with this digest, newest first."""
+
+    def setters(self, name: str, reader: Run | None) -> Iterable[Run]:
+        """Return the runs that may have set a name, the newest first.
+
+        Args:
+            name: The name.
+            reader: Only runs before this one in its kernel are returned. If it is None, all runs of
+                this kernel count.
+        """
+
+    def users(self, name: str, reader: Run | None) -> Sequence[Run]:
+        """Return the runs that read a name after it was last set.
+
+        Args:
+            name: The name.
+            reader: As for ``setters``.
+        """
+
+    def writers(self, path: str, reader: Run) -> Iterable[Run]:
+        """Return the runs of any kernel that wrote a file before ``reader``, newest first."""
+
+    def pruned(self, digests: Iterable[str]) -> set[str]:
+        """Return the given states that are no longer stored."""
+
+    def changed_files(self, run: Run) -> Sequence[str]:
+        """Return the paths of files known to have changed since a run read them."""
 
 
 class Evidence(Struct, frozen=True):

@@ -7,7 +7,9 @@ from enum import Enum
 from functools import cache
 from typing import TypeVar
 
-from ipytorchseed.ledger.records import Finding
+from msgspec import Struct
+
+from ipytorchseed.ledger.records import Finding, Part
 from ipytorchseed.why.words import listed
 
 T = TypeVar("T")
@@ -17,7 +19,10 @@ Trials = Callable[[frozenset[str]], "Result"]
 PROVED, CARRIED, MAY_MATTER = "proved", "carried", "may-matter"
 NO_EFFECT = "no effect"
 
-UNCHANGED = f"{NO_EFFECT}: restoring it changes nothing"
+# The placeholder in findings for what an experiment restored.
+IT = "{it}"
+
+UNCHANGED = f"{NO_EFFECT}: restoring {IT} changes nothing"
 
 # The beginnings of findings: tested without proof, and not tested.
 UNPROVED, UNTESTED = "not proved", "not tested"
@@ -33,6 +38,33 @@ class Result(Enum):
 
 # Placeholders for the two runs in findings. The names of runs depend on the kernel that asks.
 EARLIER, LATER = "{earlier}", "{later}"
+RESULT = f"{EARLIER}'s result"
+
+
+class Verdict(Struct, frozen=True):
+    """What experiments showed about a suspect.
+
+    Attributes:
+        how: A clause with ``IT`` in place of the suspect.
+        level: As in ``Finding``.
+        others: The suspects that must be restored too.
+    """
+
+    how: str
+    level: str = MAY_MATTER
+    others: tuple[str, ...] = ()
+
+    def find(self, it: str, others: Sequence[str] = (), parts: tuple[Part, ...] = ()) -> Finding:
+        """Return the finding.
+
+        Args:
+            it: The word for what was restored.
+            others: What was restored together with it in each experiment.
+            parts: Its parts that suffice.
+        """
+        if together := [*others, *self.others]:
+            it = f"{it} together with {listed(together)}"
+        return Finding(self.level, self.how.replace(IT, it), parts)
 
 
 def count_most(suspects: int) -> int:
@@ -43,9 +75,10 @@ def count_most(suspects: int) -> int:
 def judge(
     suspects: Sequence[str],
     run: Trials,
-    obstacle: Callable[[], str] = str,
+    obstacle: str = "",
     extra: str = "",
-) -> dict[str, Finding]:
+    result: str = RESULT,
+) -> dict[str, Verdict]:
     """Find out by experiment which suspects are causes.
 
     A suspect is proved only if restoring nothing gives the later result, and restoring all suspects
@@ -56,25 +89,27 @@ def judge(
         suspects: Names of variables, sources and settings that can be restored, at least one.
         run: Runs the cell in the state that the later run found, except that the named suspects
             have the values that the earlier run found.
-        obstacle: Returns why the cell may differ when it runs again; "" if unknown.
+        obstacle: Why the cell may differ when it runs again; "" if unknown.
         extra: A further suspect, restored only if restoring the others does not give the earlier
             result; or "".
+        result: A phrase for what the experiments compare.
     """
     trials = cache(run)  # run each experiment once
     if trials(frozenset()) is not Result.LATER:
-        how = f"run again from where {LATER} began, the cell gave a different result"
-        return dict.fromkeys(suspects, Finding(how=f"{UNPROVED}: {obstacle() or how}"))
+        how = obstacle or f"run again from where {LATER} began, the cell gave a different result"
+        return dict.fromkeys(suspects, Verdict(f"{UNPROVED}: {how}"))
     whole = trials(frozenset(suspects))
     every = [*suspects, extra] if extra and whole is not Result.EARLIER else [*suspects]
     if trials(frozenset(every)) is not Result.EARLIER:
-        what = "all of them together" if len(suspects) > 1 else "it"
-        how = f"{UNPROVED}: restoring {what} does not give {EARLIER}'s result again"
-        return dict.fromkeys(suspects, Finding(how=how))
-    found = _judge_each(every, trials)
+        what = "all of them together" if len(suspects) > 1 else IT
+        return dict.fromkeys(
+            suspects, Verdict(f"{UNPROVED}: restoring {what} does not give {result} again")
+        )
+    found = _judge_each(every, trials, result)
     if extra in found and trials(frozenset({extra})) is Result.EARLIER:
-        how = f"{UNCHANGED}; restoring {extra} gives {EARLIER}'s result again"
+        how = f"{UNCHANGED}; restoring {extra} gives {result} again"
         cleared = [each for each in suspects if found[each].level == NO_EFFECT]
-        found |= dict.fromkeys(cleared, Finding(NO_EFFECT, how))
+        found |= dict.fromkeys(cleared, Verdict(how, NO_EFFECT))
     return {each: found[each] for each in suspects}
 
 
@@ -103,17 +138,20 @@ def minimize(parts: Sequence[T], gives: Callable[[Sequence[T]], bool]) -> Sequen
     return parts
 
 
-def judge_repeat(result: Result) -> Finding:
+def judge_repeat(result: Result, hidden: Sequence[str]) -> Finding:
     """Return the finding for a cell whose changed result no recorded cause explains.
 
     Args:
         result: The result of running the cell again from the state in which the later run began.
+        hidden: The inputs that could not be restored.
     """
+    state = "from the same state"
+    if hidden:
+        state = f"without restoring {listed(f'`{name}`' for name in hidden)}"
     if result is Result.LATER:
-        how = f"run again from the same state, the cell gave {LATER}'s result again, so something"
-        how += " that is not recorded was different before"
-        return Finding(NO_EFFECT, how)
-    return Finding(PROVED, "run twice from the same state, the cell gave two results")
+        how = f"run again {state}, the cell gave {LATER}'s result again, so something"
+        return Finding(NO_EFFECT, f"{how} that is not recorded was different before")
+    return Finding(PROVED, f"run twice {state}, the cell gave two results")
 
 
 def judge_unrepeated(
@@ -142,46 +180,28 @@ def judge_unrepeated(
     return None
 
 
-def _judge_each(suspects: Sequence[str], trials: Trials) -> dict[str, Finding]:
-    """Return findings for suspects that together restore the earlier result."""
+def _judge_each(suspects: Sequence[str], trials: Trials, result: str) -> dict[str, Verdict]:
+    """Return verdicts on suspects that together restore the earlier result."""
     every = frozenset(suspects)
     alone = {each: trials(frozenset({each})) for each in suspects}
+    how = f"{PROVED}: restoring {IT} gives {result} again"
     enough = [each for each in suspects if alone[each] is Result.EARLIER]
-    if enough:
-        word = " alone" if len(every) > 1 else ""
-        how = f"{PROVED}: restoring it{word} gives {EARLIER}'s result again"
-        found = dict.fromkeys(enough, Finding(PROVED, how))
-        return found | _judge_unneeded(trials, every.difference(enough), alone)
-    needed = [each for each in suspects if trials(every - {each}) is not Result.EARLIER]
+    needed = enough or [each for each in suspects if trials(every - {each}) is not Result.EARLIER]
     spare = every.difference(needed)
-    found = {each: _judge_needed(each, needed, alone) for each in needed}
-    if trials(frozenset(needed)) is Result.EARLIER:
-        return found | _judge_unneeded(trials, spare, alone)
-    how = f"{UNPROVED}: any one of {listed(sorted(spare))} must be restored too"
-    return found | dict.fromkeys(spare, Finding(how=how))
-
-
-def _judge_needed(each: str, needed: Sequence[str], alone: dict[str, Result]) -> Finding:
-    """Return the finding for a suspect that is needed, alone or with others."""
-    others = [other for other in needed if other != each]
-    if not others:  # the findings for the spare suspects say what else to restore
-        how = f"{PROVED}: unless it is restored, the result is not {EARLIER}'s"
+    if enough:
+        found = dict.fromkeys(enough, Verdict(how, PROVED))
+    elif trials(frozenset(needed)) is Result.EARLIER:
+        found = {
+            each: Verdict(how, PROVED, tuple(other for other in needed if other != each))
+            for each in needed
+        }
     else:
-        how = (
-            f"{PROVED}: restoring it together with {listed(others)} gives {EARLIER}'s result again"
-        )
-        if all(alone[name] is Result.LATER for name in needed):
-            how += "; alone it changes nothing"
-    return Finding(PROVED, how)
-
-
-def _judge_unneeded(
-    trials: Trials, spare: frozenset[str], alone: dict[str, Result]
-) -> dict[str, Finding]:
-    """Return findings for suspects that are not needed for the earlier result."""
+        how = f"{PROVED}: unless {IT} is restored, the result is not {EARLIER}'s"
+        any_one = f"{UNPROVED}: any one of {listed(sorted(spare))} must be restored too"
+        return dict.fromkeys(needed, Verdict(how, PROVED)) | dict.fromkeys(spare, Verdict(any_one))
     idle = frozenset(each for each in spare if alone[each] is Result.LATER)
-    clear = bool(idle) and trials(idle) is Result.LATER
-    cleared = Finding(NO_EFFECT, UNCHANGED)
     how = f"{UNPROVED}: it affects the result, but {EARLIER}'s comes back without it too"
-    acts = Finding(how=how)
-    return {each: cleared if clear and each in idle else acts for each in spare}
+    found |= dict.fromkeys(spare, Verdict(how))
+    if idle and trials(idle) is Result.LATER:
+        found |= dict.fromkeys(idle, Verdict(UNCHANGED, NO_EFFECT))
+    return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes, say_same
-from ipytorchseed.why.evidence import Evidence, HistoryLookup, run_phrase, run_word
+from ipytorchseed.why.evidence import Evidence, HistoryLookup, Present, run_phrase, run_word
 from ipytorchseed.why.explanation import (
     NEXT_STEP,
     Cause,
@@ -17,7 +17,6 @@ from ipytorchseed.why.explanation import (
     Unknown,
 )
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
-from ipytorchseed.why.present import Present
 from ipytorchseed.why.ranking import is_carried_on, ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
 from ipytorchseed.why.roots import with_roots

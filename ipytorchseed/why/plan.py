@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from copy import copy
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -14,9 +15,8 @@ from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, ENTROPY, MEMORY, STANDS, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
-from ipytorchseed.why.evidence import reloads, run_phrase, run_word
+from ipytorchseed.why.evidence import Present, reloads, run_phrase, run_word
 from ipytorchseed.why.finders.calls import causes_of, seeding_runs, title_of
-from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides, may_alter
 from ipytorchseed.why.words import first_of
 
@@ -33,6 +33,10 @@ _PLAIN = frozenset({"bool", "float", "int"})
 _MAX_NAMED = 3
 
 _GENERATORS = "generators inside `{}` are restored only if their states were recorded"
+
+
+# The attributes of a planner that change while it tries a cell.
+_DRAFT = ("_steps", "_now", "_bound", "_doubts", "_written")
 
 
 class Step(Struct, frozen=True):
@@ -264,13 +268,9 @@ class _Planner:
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
         """Return whether a variable was created with a class that a step redefines."""
-        redefined = self._classes()
+        redefined = {it for it, value in self._now.items() if value.kind == "class"}
         makers = self._makers(name, reader)[:1] if redefined and name not in self._now else []
-        return any(not redefined.keys().isdisjoint(maker.reads) for maker in makers)
-
-    def _classes(self) -> dict[str, Fingerprint]:
-        """Return the classes that steps redefine, by name."""
-        return {name: value for name, value in self._now.items() if value.kind == "class"}
+        return any(not redefined.isdisjoint(maker.reads) for maker in makers)
 
     def _value(self, name: str) -> Fingerprint | None:
         """Return a variable's value after the steps."""
@@ -292,13 +292,7 @@ class _Planner:
             here = [run for run in makers if run.kernel == reader.kernel]
             before = [run for run in here if (run.id or 0) < (reader.id or 0)]
             return before[:1] or makers
-        classes = self._classes()
-
-        def fits_worse(run: Run) -> tuple[bool, bool]:
-            used = classes.keys() & run.reads.keys()
-            return any(same(classes[it], run.reads[it]) is False for it in used), name in run.reads
-
-        makers.sort(key=fits_worse)  # prefer equal classes, then runs that need no earlier value
+        makers.sort(key=lambda run: name in run.reads)  # prefer runs that need no earlier value
         if makers and not wanted.exact:
             self._doubts[f"`{name}` cannot be inspected in full"] = None
         return makers
@@ -308,13 +302,7 @@ class _Planner:
         if self._tries == 0 or maker.id in self._under_way:
             return False
         self._tries -= 1
-        kept = (
-            [*self._steps],
-            dict(self._now),
-            set(self._bound),
-            dict(self._doubts),
-            {*self._written},
-        )
+        kept = {name: copy(vars(self)[name]) for name in _DRAFT}
         if self._can_repeat(maker) and self._prepare(maker):
             made = {name, *(each for each in self._target.reads if each in maker.writes)} - {""}
             self._written.update(maker.outside.wrote)
@@ -324,7 +312,7 @@ class _Planner:
             if name in maker.timed:
                 self._doubts[f"`{name}` holds a time or an address"] = None
             return True
-        self._steps, self._now, self._bound, self._doubts, self._written = kept
+        vars(self).update(kept)
         return False
 
     def _step(self, run: Run, *makes: str) -> Step:

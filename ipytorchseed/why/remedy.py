@@ -10,13 +10,12 @@ from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES
-from ipytorchseed.why.evidence import Evidence, run_word
+from ipytorchseed.why.evidence import Evidence, Present, run_word
 from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, PROVED, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.finders.calls import title_of
 from ipytorchseed.why.finders.settings import is_secret
 from ipytorchseed.why.plan import make_plan
-from ipytorchseed.why.present import Present
 from ipytorchseed.why.unknown import hides, unseen
 from ipytorchseed.why.words import listed
 

@@ -20,13 +20,9 @@ from ipytorchseed.why.experiments import (
 )
 from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Remedy, Root
 from ipytorchseed.why.remedy import with_fixes
-from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
 
 _IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
-
-# What a finding says of an experiment.
-_SAME_STATE = "from the same state"
 
 # The key of the finding that says whether an unexplained cell repeats.
 THE_CELL = ("cell", "")
@@ -72,9 +68,6 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     remedy = _without_clocks(said.remedy, causes)
     causes = with_fixes(causes, remedy)
     repeats = Finding() if said.suspects else known.get(THE_CELL, Finding())
-    if hidden := unseen(against.reads, said.run.reads):
-        kept = f"without restoring {listed([f'`{name}`' for name in hidden])}"
-        repeats = replace(repeats, how=repeats.how.replace(_SAME_STATE, kept))
     return replace(
         said,
         message=_with_repeat(said.message, repeats),
@@ -136,9 +129,8 @@ def _with_repeat(message: str, repeats: Finding) -> str:
     """Return a message with the finding of running the cell again added."""
     if not repeats.how:
         return message
-    advice = f"{NEXT_STEP}%%deterministic --check at the top of the cell, which names what does not"
-    said = f"{message.partition(NEXT_STEP)[0]}; {repeats.how}"
-    return said + advice if repeats.level == PROVED else said
+    said, step, advice = message.partition(NEXT_STEP)
+    return f"{said}; {repeats.how}{step}{advice}"
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:

@@ -69,10 +69,7 @@ def _defaults(kind: str, parts: _Parts) -> Iterator[str]:
     """Yield phrases about the changed default arguments of a function or constructor."""
     for name in (part[2:] for part in parts if part[:2] == "d:"):
         was, now = parts.get(f"n:{name}", (None, None))  # its length
-        how = "changed"
-        if was and now:
-            grew = "grew" if int(was) < int(now) else "shrank"
-            how = f"{grew} from {int(was):,} to {many(int(now), 'element')}"
+        how = f"changed its length {was} → {now}" if was and now else "changed"
         yield f"the {kind}'s default argument `{name}` {how}"
 
 
@@ -164,8 +161,7 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
             return rows or "the same rows in another order"
     said = _belonging(*parts.pop(BELONGS, (None, None)))
     said += _model_changes(after, parts)
-    lists = [any(part[:2] == "k:" for part in each.parts) for each in (before, after)]
-    if lists[0] != lists[1]:  # one of them is empty, or has too many items to list
+    if _lists_items(before) != _lists_items(after):
         parts = {name: pair for name, pair in parts.items() if name[:2] != "k:"}
     said += _content_changes(after.kind, parts)
     said += _step_parts(parts)
@@ -223,15 +219,12 @@ def _content_changes(kind: str, parts: _Parts) -> list[str]:
     if was and now and kind != "object" and not told:
         verbs = ("appended" if kind in _SEQUENCES else "added", "removed")
         said.insert(0, _count(parts, "length", "item", verbs) or f"length {was} → {now}")
-    attributes = {part[2:]: pair for part, pair in parts.items() if part[:2] == "a:"}
-    counts = [name for name, pair in attributes.items() if _step(pair)]
-    numbers = [name for name in counts if _step(attributes[name])[-2:-1].isdigit()]
+    attributes = {part[2:]: _step(pair) for part, pair in parts.items() if part[:2] == "a:"}
     public = [name for name in attributes if name[:1] != "_" and "._" not in name]
-    hidden = [] if {*public} & {*numbers} else numbers  # private, such as ``_step_index``
-    names = _innermost([*dict.fromkeys([*public, *hidden])] or counts)
-    names.sort(key=lambda name: (name not in numbers, name not in counts))
+    names = _innermost(public or [name for name in attributes if attributes[name]])
+    names.sort(key=lambda name: not attributes[name])
     if names:
-        shown = [f"{_attribute(name)}{_step(attributes[name])}" for name in names]
+        shown = [f"{_attribute(name)}{attributes[name]}" for name in names]
         said.append(f"changed {first_of(shown, _MAX_NAMED)}")
     return said
 
@@ -278,6 +271,11 @@ def _group_changes(parts: _Parts) -> list[str]:
     if told:  # ``defaults`` contains the initial values of the same settings
         parts.pop("a:defaults", None)
     return told
+
+
+def _lists_items(value: Fingerprint) -> bool:
+    """Return whether a container lists its items: it is empty or not too large."""
+    return value.parts.get("length") == "0" or any(part[:2] == "k:" for part in value.parts)
 
 
 def _item_changes(parts: _Parts, kind: str) -> Iterator[str]:

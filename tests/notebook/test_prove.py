@@ -51,9 +51,9 @@ def prove(kernel, command="%why --json --prove"):
     return {cause["name"]: (cause["proof"], cause["experiment"]) for cause in causes}
 
 
-def back(number, alone="", what="it", result="result"):
+def back(number, what="it", result="result"):
     """Return the expected finding for a cause that brings a run's result back."""
-    return "proved", f"proved: restoring {what}{alone} gives In[{number}]'s {result} again"
+    return "proved", f"proved: restoring {what} gives In[{number}]'s {result} again"
 
 
 def test_a_source_that_moved(play):
@@ -266,7 +266,7 @@ def test_the_part_that_suffices_is_named(play, make, use, change, part):
     shown = f" ({detail})" if len(detail) < 30 else ""
     found = cause["proof"], cause["experiment"]
     result = "`out`" if name == "opt" else "result"  # the model was not restored in full
-    assert found == back(3, " alone", f"`{path}`{shown}", result)
+    assert found == back(3, f"`{path}`{shown}", result)
 
 
 def test_another_name_of_a_part_of_a_model_is_no_result_of_its_own(play):
@@ -380,7 +380,7 @@ def test_two_causes_that_act_only_together(play):
     """Restoring only one has no effect."""
     use = "y = 1 if a and b else 0"
     found = prove(play("a = 1; b = 1", use, "a = 0", "b = 0", use))
-    gives = "gives In[3]'s result again; alone it changes nothing"
+    gives = "gives In[3]'s result again"
     assert found == {
         name: ("proved", f"proved: restoring it together with {other} {gives}")
         for name, other in ("ab", "ba")
@@ -391,7 +391,7 @@ def test_two_causes_of_which_each_does_it(play):
     """Restoring either one gives the earlier result."""
     use = "y = 1 if a or b else 0"
     found = prove(play("a = 1; b = 1", use, "a = 0; b = 0", use))
-    assert found == {name: back(3, " alone") for name in "ab"}
+    assert found == {name: back(3) for name in "ab"}
 
 
 def test_two_independent_causes(play):
@@ -411,7 +411,7 @@ def test_a_decoy_is_cleared(play):
     """It is not a cause, since restoring it has no effect."""
     use = "total = sum(data) + 0 * n"
     kernel = play("data = [1.0]; n = 1", use, "data.append(2.0); n = 2", use)
-    assert prove(kernel) == {"data": back(3, " alone")}
+    assert prove(kernel) == {"data": back(3)}
     answer = json.loads(kernel.run("%why 5 --json").stdout)
     cleared = {"kind": "input", "name": "n", "message": "no effect: restoring it changes nothing"}
     assert answer["cleared"] == [cleared]
@@ -597,7 +597,7 @@ def test_an_input_that_nothing_makes(play):
     kernel.run("x[0] = 7", silent=True)
     kernel.run("y = x[0]", "y = x[0]")
     found = prove(kernel)
-    assert found == {"x": back(3, " alone", "`x[0]` (1 → 7)")}
+    assert found == {"x": back(3, "`x[0]` (1 → 7)")}
     kernel.run("x[0] = 8", silent=True)
     kernel.run("y = x[0]", "y = x[0]")
     kernel.run("x[0] = 9", silent=True)
@@ -652,7 +652,7 @@ def test_a_counter_that_the_cell_goes_on_with(play):
     """No other change depends on it, and the answer says so."""
     ask = "n_runs += 1\nout = 2 * x"
     kernel = play("n_runs = 0\nx = 1", ask, "x = 2", ask)
-    assert prove(kernel) == {"x": back(3, " alone")}
+    assert prove(kernel) == {"x": back(3)}
     (cleared,) = json.loads(kernel.run("%why 5 --json").stdout)["cleared"]
     assert cleared["name"] == "n_runs"
     assert cleared["message"].startswith("no effect: carried on by the cell itself")
@@ -673,7 +673,7 @@ def test_an_input_that_only_a_counter_depends_on(play):
     ask = "n += step\nout = 2 * x"
     found = prove(play("n = 0\nstep = 1\nx = 1", ask, "step = 5", "x = 2", ask))
     assert found == {
-        "x": back(3, " alone"),
+        "x": back(3),
         "step": ("may-matter", "not proved: restoring it changes n"),
     }
 
@@ -889,7 +889,7 @@ def test_an_input_whose_maker_would_write_a_file(play):
     """A small input is in memory, so only the cell itself runs again."""
     make = "with open('log.txt', 'a') as log:\n    rate = {}\n    log.write('made')"
     kernel = play(make.format([0.1]), "out = rate[0] * 2", make.format([0.5]), "out = rate[0] * 2")
-    part = "restoring `rate[0]` (0.1 → 0.5) alone gives In[3]'s result again"
+    part = "restoring `rate[0]` (0.1 → 0.5) gives In[3]'s result again"
     assert prove(kernel, "%why --json") == {"rate": ("proved", f"proved: {part}")}
 
 
@@ -961,7 +961,7 @@ def test_a_column_that_a_library_reads_is_a_cause(play):
     setup = "import pandas as pd\ndf = pd.DataFrame({'area': ['a', 'b'], 'price': [1.0, 2.0]})"
     first = "first = df.groupby('area').first()\nfirst"
     kernel = play(setup, first, "df.loc[0, 'price'] = 9.0", first)
-    part = "restoring `df['price'].iloc[0]` (1 → 9) alone gives In[3]'s result again"
+    part = "restoring `df['price'].iloc[0]` (1 → 9) gives In[3]'s result again"
     assert prove(kernel, "%why --json") == {"df": ("proved", f"proved: {part}")}
 
 
@@ -971,7 +971,7 @@ def test_of_many_suspects_the_most_likely_are_tested_in_the_time_that_there_is(p
     use = "out = k + cfg.c + other.c\ntime.sleep(0.3)"
     kernel = play(f"{setup}\nk = cfg.a = other.b = 1", use, "k = cfg.a = other.b = 2", use)
     late = "not tested: there was no time for it · %why --prove"
-    alone = ("proved", "proved: restoring it alone gives In[3]'s result again")
+    alone = ("proved", "proved: restoring it gives In[3]'s result again")
     assert prove(kernel, "%why --json") == {"k": alone, "other": ("may-matter", late)}
     assert prove(kernel, "%why --prove --json") == {"k": alone}
 

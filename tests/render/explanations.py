@@ -111,17 +111,9 @@ class States:
         """Return True."""
         return True
 
-    def met_before(self, run):
-        """Return the packages of earlier runs."""
-        return {met for each in self.runs if each.id < run.id for met in each.packages}
-
     def pruned(self, _digests):
         """Return that nothing was pruned."""
         return set()
-
-    def is_file(self, _path):
-        """Return that there is no file."""
-        return False
 
     def changed_files(self, run):
         """Return the files that changed before the last run."""

@@ -238,7 +238,7 @@ STEPS = {
         f"{PROVE}::test_a_counter_that_the_cell_goes_on_with",
     ),
     "proofs side effects": _search(
-        "if also else finding", "if False else finding",
+        "        if not also:\n            return verdict\n", "        return verdict\n",
         f"{PROVE}::test_an_input_that_only_a_counter_depends_on",
     ),
     "proofs reasons": _proofs(
@@ -261,11 +261,10 @@ STEPS = {
         f"{PROVE}::test_an_attribute_of_a_class_that_the_cell_sets",
     ),
     "search parts": _search(
-        "return _say_parts(finding, parts) if parts else finding",
-        "return finding", f"{PROVE}::test_an_input_whose_maker_would_write_a_file",
+        "parts[label] = self._narrowed(label, found)", "pass", f"{PROVE}::test_an_input_whose_maker_would_write_a_file",
     ),
     "search repeats": _search(
-        "return {0: judge_repeat(self._result_with(frozenset()))}", "return {0: Finding()}",
+        "return {0: judge_repeat(self._result_with(frozenset()), hidden)}", "return {0: Finding()}",
         f"{PROVE}::test_a_cell_that_repeats_though_nothing_explains_its_change",
     ),
     "search groups": _mixture(

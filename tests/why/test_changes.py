@@ -129,7 +129,7 @@ def test_how_far_items_moved(before, after, expected):
         ({"a": 1}, {"a": 1, "b": 2, "c": 3}, "added `'b'`, `'c'`"),
         ({"a": 1, "b": 2}, {"a": 3}, "removed `'b'`, changed `'a'` (1 → 3)"),
         ({1, 2, 3}, {1}, "removed 2 items"),
-        ({}, {"a": 1}, "added 1 item"),
+        ({}, {"a": 1}, "added `'a'`"),
         ({"a": 1}, dict.fromkeys("abcdefghijklmnopqrstuvwxyzABCDEFGH"), "added 33 items"),
         (
             pd.DataFrame({"a": [1]}),

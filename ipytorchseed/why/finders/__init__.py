@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterator
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
 from ipytorchseed.why.finders.calls import find_calls, find_streams
-from ipytorchseed.why.finders.code import find_code
 from ipytorchseed.why.finders.entropy import find_entropy, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
 from ipytorchseed.why.finders.generators import find_inherited, find_rng
 from ipytorchseed.why.finders.inputs import find_inputs
-from ipytorchseed.why.finders.libraries import find_effects, find_libraries
 from ipytorchseed.why.finders.names import find_names, find_own_names, find_replaced_names
-from ipytorchseed.why.finders.operations import find_operations
-from ipytorchseed.why.finders.settings import find_settings
+from ipytorchseed.why.finders.operations import find_code, find_operations
+from ipytorchseed.why.finders.settings import find_effects, find_libraries, find_settings
 from ipytorchseed.why.finders.unseen import find_unseen
 
 Finder = Callable[[Evidence], Iterator[Cause | Cleared]]

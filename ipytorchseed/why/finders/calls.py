@@ -10,28 +10,18 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import Any, Protocol
+from typing import Any
 
 from ipytorchseed.determinism.library_calls import Call as Row
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.written import UNKNOWN, Call, Variable, Written
-from ipytorchseed.why.evidence import Evidence, differ
+from ipytorchseed.reads.written import UNKNOWN, Call, Variable
+from ipytorchseed.why.evidence import Evidence, Texts, differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.words import first_of
 
 # The most runs or values that a message names.
 _TOLD = 3
-
-
-class Texts(Protocol):
-    """Looks up runs, and the calls in the texts of their cells."""
-
-    def latest(self, run: Run) -> Sequence[Run]:
-        """Return the latest runs of a run's notebook, the newest first."""
-
-    def written(self, run: Run) -> Written:
-        """Return the calls and imports in the text of a run's cell."""
 
 
 def find_calls(evidence: Evidence) -> Iterator[Cleared]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
-from pathlib import PurePath
 
-from ipytorchseed.fingerprint.value import SHAREABLE, Fingerprint, same
+from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import Evidence, differ, reloads
@@ -100,16 +98,6 @@ def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
     return by or [run for run in unwatched if _imported(run, name)][:1] or unwatched
 
 
-def find_shower(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the run whose output IPython stored as ``_``, ``_5`` or ``Out``."""
-    mine = [run for run in evidence.here if run.outputs.result is not None]
-    number = name.lstrip("_")
-    if number.isdigit():
-        mine = [run for run in mine if str(run.execution_count) == number]
-    back = len(name) if set(name) == {"_"} else 1
-    return [Blame(run, "showed it") for run in mine[-back:][:1]]
-
-
 def find_setter(evidence: Evidence, name: str) -> list[Run]:
     """Return the run that set a setting to its present value, if the ledger shows it."""
     wanted = evidence.run.settings[name]
@@ -123,40 +111,6 @@ def find_setter(evidence: Evidence, name: str) -> list[Run]:
             others = [run for run in named if run.cell != evidence.run.cell]
             return (others or between)[:1]
     return []
-
-
-def find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the last run that wrote the file of the module in a dotted name."""
-    module, _, last = name.rpartition(".")
-    if not module:
-        imports = re.compile(rf"import (.*)\.{re.escape(last)}")
-        found = (imports.fullmatch(each) for run in evidence.latest for each in run.actions)
-        module = next((match[1] for match in found if match), "")
-    file = f"{module.replace('.', '/')}.py"
-    wrote = [
-        run
-        for run in evidence.history
-        if any(each.endswith(f"/{file}") for each in run.outside.wrote)
-    ]
-    return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
-
-
-def find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
-    """Yield runs that set the earlier value and were not repeated since the restart."""
-    if evidence.same_kernel:
-        return
-    here = [*evidence.here, evidence.run]
-    rerun = {run.cell for run in here}
-    edited = {front_end_id(run) for run in here if name in run.writes}
-    left_out: dict[str, Run] = {}
-    for run in evidence.latest:
-        before = run.kernel == evidence.against.kernel and run.started < evidence.against.started
-        if before and name in run.writes:
-            if run.cell not in rerun and front_end_id(run) not in edited:
-                left_out.setdefault(run.cell, run)
-            if is_created_by(run, name):
-                break
-    yield from (Blame(run, NOT_RUN) for run in reversed(left_out.values()))
 
 
 def front_end_id(run: Run) -> str:
@@ -176,12 +130,6 @@ def _imported(run: Run, name: str) -> bool:
 def is_created_by(run: Run, name: str) -> bool:
     """Return whether a run that set a value created it, without reading the old value."""
     return name not in run.reads and name not in run.in_place
-
-
-def changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
-    """Return the blamed runs that changed a value through another name."""
-    runs = [each.run for each in blame if each.run is not None and name in each.run.in_place]
-    return [run for run in runs if name not in run.reads and run.writes[name].kind in SHAREABLE]
 
 
 def continues(evidence: Evidence, run: Run, name: str) -> bool:

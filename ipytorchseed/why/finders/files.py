@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from ipytorchseed.ledger.records import FileRead, Run
+from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.finders.changers import find_setter
-
-# Actions that remove folders.
-_REMOVES_FOLDERS = lazy_pattern(r"rmtree|rmdir|removedirs|cleanup|\brm\b")
 
 # Actions that change the module search path.
 _SETS_PATH = lazy_pattern(r"\bsys\.path\b|\bPYTHONPATH\b|\baddsitedir\b|\bchdir\b|^%cd\b")
@@ -54,7 +51,7 @@ def _writer(evidence: Evidence, file: FileRead, *, gone: bool = False) -> tuple[
         gone: Whether the file no longer exists.
     """
     heard = [
-        Blame(run, _deed(run, file, path, gone=gone or file.size < 0))
+        Blame(run, _deed(file, path, gone=gone or file.size < 0))
         for run in evidence.history
         for path in run.outside.wrote
         if path == file.path
@@ -67,11 +64,10 @@ def _writer(evidence: Evidence, file: FileRead, *, gone: bool = False) -> tuple[
     return (*heard[-1:],)
 
 
-def _deed(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
+def _deed(file: FileRead, path: str, *, gone: bool) -> str:
     """Return a phrase about what a run did to a file or folder.
 
     Args:
-        run: The run.
         file: The file or folder.
         path: The path that the run wrote or removed. It may be a folder that contains the file, or
             an entry of the folder.
@@ -82,7 +78,6 @@ def _deed(run: Run, file: FileRead, path: str, *, gone: bool) -> str:
     if file.is_folder and _parent(path) == file.path:
         return f"wrote {path[len(file.path) :]}"
     how = "moved or removed" if gone else "replaced"
-    how = "removed" if does(run, _REMOVES_FOLDERS) else how
     return f"{how} {os.path.basename(path)}"  # noqa: PTH119 -- it is a string
 
 

@@ -19,9 +19,8 @@ _NOT_USED = "not used by this cell"
 
 _STARTS_WORKERS = ("multiprocessing", "concurrent")
 
-# Sources that forked workers inherit, and the packages that draw from them. Python's source is
-# missing, since Python reseeds it in each worker.
-_DRAWN_BY_WORKERS = {"numpy": "numpy", "torch.cpu": "torch"}
+# Sources that forked workers inherit. Python reseeds its own source in each worker.
+_INHERITED = ("numpy", "torch.cpu")
 
 # The search for a state finds it for certain if it is within this many draws of a seed.
 _FEW = 5_000_000
@@ -108,7 +107,7 @@ def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, aft
 
 def _only_imports(evidence: Evidence, name: str) -> str:
     """Return a clause if, in both runs, only imports drew from a source; else ""."""
-    moved = [run for run in evidence.both if run.before.get(name) != run.after.get(name)]
+    moved = [run for run in evidence.both if _moved(run, name)]
     by_imports = moved and all(name in run.imported for run in moved)
     return "only the import of a module drew from it" if by_imports else ""
 
@@ -140,9 +139,6 @@ def _reseeded(evidence: Evidence, name: str) -> str:
     if _may_continue(run, name):
         return ""
     left = [each for each in evidence.both if _leaves(evidence, each, name)]
-    if len(left) == 1 and run.code != against.code:  # the edited cell now seeds, or no longer does
-        how = _BY_ITSELF if name in left[0].before else "first appeared"
-        return f"{how} in {evidence.name(left[0])}"
     return _BY_ITSELF if left else ""
 
 
@@ -187,9 +183,7 @@ def drew_more(evidence: Evidence, name: str) -> bool:
 
 def find_inherited(evidence: Evidence) -> Iterator[Cause]:
     """Find sources that forked workers inherit. The kernel cannot see their draws."""
-    if not any(map(evidence.uses, _STARTS_WORKERS)):
-        return
-    for name, package in _DRAWN_BY_WORKERS.items():
+    for name in _INHERITED if any(map(evidence.uses, _STARTS_WORKERS)) else ():
         before, after = (run.before.get(name) for run in evidence.both)
-        if evidence.uses(package) and before and after and before != after:
+        if before and after and before != after:
             yield rng_cause(evidence, name, before, after)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 
-from ipytorchseed.fingerprint.value import BELONGS, DATABASE, Fingerprint, same
+from ipytorchseed.fingerprint.value import BELONGS, DATABASE, SHAREABLE, Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.why.evidence import Evidence
@@ -18,12 +20,9 @@ from ipytorchseed.why.finders.changers import (
     REDEFINED,
     RELOADED,
     SET,
-    changed_unnamed,
     continues,
     find_changers,
-    find_left_out,
-    find_module_writers,
-    find_shower,
+    front_end_id,
     is_created_by,
 )
 from ipytorchseed.why.unread import say_unread
@@ -72,7 +71,7 @@ def _made_owners(evidence: Evidence, owners: Iterable[str]) -> Iterator[Blame]:
 
 
 def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprint) -> Cause:
-    blame = find_shower(evidence, name) if is_result(name) else find_changers(evidence, name)
+    blame = _find_shower(evidence, name) if is_result(name) else find_changers(evidence, name)
     makers = [run for run in evidence.history if name in run.writes]
     owners = owners_lost(before.parts.get(BELONGS), after.parts.get(BELONGS))
     cut_off = [*_made_owners(evidence, owners)]
@@ -80,7 +79,7 @@ def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprin
     is_redefined = after.kind == "class" and REDEFINED in hows
     is_redefined |= "code" in changed_parts(before, after)
     blame = cut_off or [
-        *find_module_writers(evidence, name), *blame, *find_left_out(evidence, name)
+        *_find_module_writers(evidence, name), *blame, *_find_left_out(evidence, name)
     ]  # fmt: skip
     state = ""
     if cut_off:
@@ -105,9 +104,59 @@ def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprin
     return Cause("input", name, message, keep=keep, blame=tuple(blame), prevents=prevents)
 
 
+def _find_shower(evidence: Evidence, name: str) -> list[Blame]:
+    """Return the run whose output IPython stored as ``_``, ``_5`` or ``Out``."""
+    mine = [run for run in evidence.here if run.outputs.result is not None]
+    number = name.lstrip("_")
+    if number.isdigit():
+        mine = [run for run in mine if str(run.execution_count) == number]
+    back = len(name) if set(name) == {"_"} else 1
+    return [Blame(run, "showed it") for run in mine[-back:][:1]]
+
+
+def _find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
+    """Return the last run that wrote the file of the module in a dotted name."""
+    module, _, last = name.rpartition(".")
+    if not module:
+        imports = re.compile(rf"import (.*)\.{re.escape(last)}")
+        found = (imports.fullmatch(each) for run in evidence.latest for each in run.actions)
+        module = next((match[1] for match in found if match), "")
+    file = f"{module.replace('.', '/')}.py"
+    wrote = [
+        run
+        for run in evidence.history
+        if any(each.endswith(f"/{file}") for each in run.outside.wrote)
+    ]
+    return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
+
+
+def _find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
+    """Yield runs that set the earlier value and were not repeated since the restart."""
+    if evidence.same_kernel:
+        return
+    here = [*evidence.here, evidence.run]
+    rerun = {run.cell for run in here}
+    edited = {front_end_id(run) for run in here if name in run.writes}
+    left_out: dict[str, Run] = {}
+    for run in evidence.latest:
+        before = run.kernel == evidence.against.kernel and run.started < evidence.against.started
+        if before and name in run.writes:
+            if run.cell not in rerun and front_end_id(run) not in edited:
+                left_out.setdefault(run.cell, run)
+            if is_created_by(run, name):
+                break
+    yield from (Blame(run, NOT_RUN) for run in reversed(left_out.values()))
+
+
+def _changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
+    """Return the blamed runs that changed a value through another name."""
+    runs = [each.run for each in blame if each.run is not None and name in each.run.in_place]
+    return [run for run in runs if name not in run.reads and run.writes[name].kind in SHAREABLE]
+
+
 def _say_keep(evidence: Evidence, name: str, blame: Sequence[Blame]) -> str:
     """Return the edit that keeps an input from changing again, or ""."""
-    unnamed = changed_unnamed(blame, name)
+    unnamed = _changed_unnamed(blame, name)
     if unnamed and not _is_parameter(name, unnamed[-1]):
         by = evidence.name(unnamed[-1])
         return f"make `{name}` a copy (`copy.deepcopy`): {by} changes the original"
@@ -149,7 +198,7 @@ def _say_changed(
         together = [*alike]
         runs = [each.run for each in together if each.run is not None]
         it = "it" if sentences else f"`{name}`"
-        if runs and runs == changed_unnamed(together, name):
+        if runs and runs == _changed_unnamed(together, name):
             it += " through another name"
         elif runs and _is_change(how) and continues(evidence, runs[-1], name):
             it += " once more"

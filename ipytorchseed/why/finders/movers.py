@@ -46,11 +46,6 @@ _BRIEFLY = {
 # Matches cells that restore the states of sources.
 _PUTS_BACK = lazy_pattern(r"^%seed\s+(-\S+\s+)*(rewind|restore)\b")
 
-# Sources and types of generators that draw numbers of 32 bits.
-_OF_32_BITS = frozenset(
-    {"python", "numpy", "torch.cpu", "random.Random", "numpy.random.RandomState"}
-)
-
 
 def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> Cause:
     """Return the cause for a source or generator that started in another state.
@@ -347,7 +342,7 @@ def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: 
         return _PUT_BACK
     draws = evidence.states.draws(begin, end)
     if draws is not None:
-        return f"drew {_numbers(run, name, draws)}"
+        return f"drew {_numbers(draws)}"
     was, now = (evidence.states.position(name, each) for each in (begin, end))
     if now is None or now.seed is None or now.draws is None:
         return _MOVED
@@ -356,13 +351,11 @@ def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: 
     if was is None and evidence.states.leads(begin, end):
         return _MOVED  # perhaps also draws: the position of the first state is unknown
     how = f"reseeded to {now.seed}"
-    return f"{how} and drew {_numbers(run, name, now.draws)}" if now.draws else how
+    return f"{how} and drew {_numbers(now.draws)}" if now.draws else how
 
 
-def _numbers(run: Run | None, name: str, draws: int) -> str:
-    """Return how many numbers were drawn, and their size in bits if it is 32."""
+def _numbers(draws: int) -> str:
+    """Return how many numbers were drawn."""
     if not draws:  # the stream had stored it: normal numbers are generated in pairs, for example
         return "a number left over from an earlier draw"
-    kind = name if run is None else run.generators.get(name, name).partition(" in ")[0]
-    bits = " of 32 bits" if kind in _OF_32_BITS else ""
-    return f"{many(draws, 'number')}{bits}"
+    return many(draws, "number")

@@ -1,15 +1,34 @@
-"""Finds nondeterministic operations that ``--check`` or torch's alerts reported."""
+"""Finds edits of the cell, and its operations that do not repeat."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ipytorchseed.ledger.records import Operation, Run
+from ipytorchseed.why.edits import say_edit
 from ipytorchseed.why.evidence import Evidence, is_strict
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 
 # The remedy for an operation that is deterministic under the flags.
 MENDS = "put %%deterministic at the top of the cell"
+
+
+def find_code(evidence: Evidence) -> Iterator[Cause | Cleared]:
+    """Compare the cell's text in the two runs, ignoring comments and layout."""
+    run, against = evidence.run, evidence.against
+    if evidence.two_cells:
+        return
+    if run.code != against.code:
+        edited = "the cell was edited"
+        if evidence.elsewhere:  # receipts have no text
+            message = f"{edited}: its text is not that of {evidence.name(against)}"
+            yield Cause("code", run.cell, message)
+        else:
+            edit, lines = say_edit(against.source, run.source)
+            fix = f"%recall {evidence.word(against)}" if against.kernel == evidence.reader else ""
+            yield Cause("code", run.cell, f"{edited}: {edit}", lines, fix)
+    elif run.source != against.source:
+        yield Cleared("code", run.cell, "only comments or layout were edited")
 
 
 def find_operations(evidence: Evidence) -> Iterator[Cause | Cleared]:

@@ -1,4 +1,4 @@
-"""Finds flags, environment variables, versions and hardware that differ."""
+"""Finds settings of the process and of libraries, versions and hardware that differ."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ipytorchseed.determinism import environment
-from ipytorchseed.determinism.libraries import BY_NAME as LIBRARIES
+from msgspec.structs import replace
+
+from ipytorchseed.determinism import environment, libraries
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.determinism.table import BY_NAME as FLAGS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import FOLDER, Evidence, does
-from ipytorchseed.why.explanation import Blame, Cause, Cleared
+from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.finders.changers import find_setter
+from ipytorchseed.why.unknown import hides
+from ipytorchseed.why.words import first_of
 
 # Environment variables in the table of flags. Every run records them.
 _WATCHED = frozenset(flag.name for flag in environment.FLAGS)
@@ -26,9 +29,12 @@ _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 # https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/transformers/sdp_utils_cpp.cpp
 _ON_CPU_TOO = frozenset(f"torch.backends.cuda.{name}_sdp_enabled" for name in ("flash", "math"))
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
+# The most values that a message names.
+_TOLD = 3
+
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
-_OF_NUMPY = frozenset({"numpy", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR"})
-_OF_ANY_CELL = frozenset({"PYTHONHASHSEED", "python", "cpu"})
+_OF_COMPUTING = frozenset({"cpu", "numpy", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR"})
+_OF_ANY_CELL = frozenset({"PYTHONHASHSEED", "python"})
 
 
 def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
@@ -43,7 +49,7 @@ def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
         for name in before.keys() & after.keys()
         if before[name] != after[name]
         and not (name in _FACTS and None in (before[name], after[name]))  # None: not yet known
-        and name not in LIBRARIES
+        and name not in libraries.BY_NAME
         and name != FOLDER
     }
     for name in sorted(moved):
@@ -75,12 +81,15 @@ def _has_password(value: object) -> bool:
 def _value_at_start(evidence: Evidence, run: Run, name: str) -> Any:  # noqa: ANN401 -- a JSON value
     """Return the value of a variable in the oldest recorded run, or None.
 
-    Runs of the given run's kernel are preferred. The two compared runs are excluded.
+    Only runs of the given run's kernel count, except the two compared runs.
     """
     compared = {each.id for each in evidence.both}
-    known = [it for it in evidence.latest if name in it.settings and it.id not in compared]
-    here = [each for each in known if each.kernel == run.kernel] or known
-    return here[-1].settings[name] if here and not evidence.elsewhere else None
+    known = [
+        each
+        for each in evidence.latest
+        if each.kernel == run.kernel and name in each.settings and each.id not in compared
+    ]
+    return known[-1].settings[name] if known and not evidence.elsewhere else None
 
 
 def _uses_none(evidence: Evidence) -> bool:
@@ -93,7 +102,6 @@ def _uses_none(evidence: Evidence) -> bool:
 def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
     """Return why a setting cannot explain the change, or "" if it can."""
     leader = FLAGS[name].changes_with if name in FLAGS else ""
-    torch, numpy = evidence.uses("torch"), evidence.uses("numpy")
     calls = {call for run in evidence.both for call in run.nondeterministic_calls}
     computing = {each for run in evidence.both for each in run.packages} - _NOT_COMPUTING
     on_gpu = name not in _ON_CPU_TOO and any(part in name for part in _ON_GPU)
@@ -103,9 +111,10 @@ def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
         "the cell's results do not depend on hash order": (
             name == "PYTHONHASHSEED" and "hash" not in calls
         ),
-        "the cell computes with no library": name == "cpu" and not computing,
-        "not used by this cell": name in _OF_NUMPY and not (torch or numpy),
-        "torch is not used by this cell": not (torch or name in _OF_NUMPY | _OF_ANY_CELL),
+        "the cell computes with no library": name in _OF_COMPUTING and not computing,
+        "torch is not used by this cell": (
+            name not in _OF_COMPUTING | _OF_ANY_CELL and not evidence.uses("torch")
+        ),
         "acts on GPUs only, and there is none": (
             on_gpu and evidence.run.settings.get("gpu") in (None, "none")
         ),
@@ -154,3 +163,83 @@ def _fix(name: str, value: Any) -> str:  # noqa: ANN401 -- a JSON value
         started = f"with {name}={value}" if value is not None else f"without {name}"
         return f"restart the kernel {started}"
     return FLAGS[name].statement_for(value) if name in FLAGS else f"{name} = {value!r}"
+
+
+# --------------------------------------------------------------------------------------------------
+# Libraries
+
+# Packages whose import does not show that the cell uses the setting. For example, few cells that
+# import ``sys`` read its arguments.
+_NO_USERS = {"sys"}
+
+# The setting with the content of figures. No other record shows that a figure changed.
+_FIGURES = "matplotlib.pyplot.figure"
+
+
+def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
+    """Find the changed settings of libraries that can affect the cell.
+
+    If no other cause is found, any changed setting may be a cause, since the cell may read it.
+    """
+    before, after = evidence.against.settings, evidence.run.settings
+    displayed = any(change.what == "display" for change in evidence.changed)
+    looked_into = any(map(hides, evidence.run.reads.values()))
+    acts = {libraries.NUMBERS} | ({libraries.FIGURES} if displayed else set())
+    if evidence.against.outputs.error != evidence.run.outputs.error:
+        acts.add(libraries.ERRORS)
+    for name, setting in libraries.BY_NAME.items():
+        if name not in before or name not in after or before[name] == after[name]:
+            continue
+        users = {setting.package, *setting.through} - _NO_USERS
+        used = displayed or not setting.through or any(map(evidence.uses, users))
+        cause = _cause_of(evidence, setting, before[name], after[name])
+        if used and (setting.acts_on in acts or (looked_into and name == _FIGURES)):
+            yield cause
+        else:
+            only = unless_others(cause, f"acts on {setting.acts_on} only", is_tested=True)
+            yield replace(only, alone=used and setting.acts_on != libraries.FIGURES)
+
+
+def find_effects(evidence: Evidence) -> Iterator[Cause]:
+    """Find the last attribute of a library that another cell set, if this cell uses the library."""
+    for run in evidence.here[::-1]:
+        for action in run.actions if run.cell != evidence.run.cell else ():
+            name, package = action.removesuffix("="), action.partition(".")[0]
+            is_set = name not in {action, package} and not name.endswith("]")
+            if is_set and evidence.uses(package) and package not in sys.stdlib_module_names:
+                who = evidence.name(run)
+                message = f"{who} set `{name}`, and this cell also uses {package}"
+                yield Cause("flag", name, message, blame=(Blame(run, "set it"),), prevents=True)
+                return
+
+
+def _cause_of(
+    evidence: Evidence,
+    setting: libraries.Setting,
+    before: Any,  # noqa: ANN401 -- a JSON value
+    after: Any,  # noqa: ANN401
+) -> Cause:
+    blame = tuple(Blame(run, "set it") for run in find_setter(evidence, setting.name))
+    step = f"`{setting.name}`: {_step(before, after, setting.absent)}"
+    if setting.digests and isinstance(before, dict) and isinstance(after, dict):
+        moved = [f"`{n}`" for n in sorted(before | after) if before.get(n) != after.get(n)]
+        step = f"{setting.digests}: {first_of(moved, _TOLD)}"
+    fix = setting.statement(before, after) if setting.restore else ""
+    message = evidence.did(blame, "changed", step)
+    keep = f"put `{setting.clear}` at the top of this cell" if setting.clear else ""
+    return Cause("flag", setting.name, message, fix=fix, blame=blame, keep=keep)
+
+
+def _step(before: Any, after: Any, absent: str) -> str:  # noqa: ANN401 -- JSON values
+    """Describe the change of a setting. Of several values, list the changed ones."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return f"{before} → {after}"
+    pairs = {n: (before.get(n, absent), after.get(n, absent)) for n in sorted(before | after)}
+    said = [_say(name, was, now) for name, (was, now) in pairs.items() if was != now]
+    return first_of(said, _TOLD)
+
+
+def _say(name: str, was: object, now: object) -> str:
+    """Describe the change of one value, with a colon if words would run together."""
+    step = f"{was} → {now}"
+    return f"{name}: {step}" if " " in f"{name}{was}{now}" else f"{name} {step}"

@@ -5,7 +5,7 @@ ask: q
 probe: out
 changed: yes
 expect: input remember 2
-says: the function's default argument `seen` grew from 0 to 1 element
+says: the function's default argument `seen` changed its length 0 → 1
 """
 # %% setup
 def remember(item, seen=[]):

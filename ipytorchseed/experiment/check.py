@@ -15,7 +15,7 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, Shown, find_differences
-from ipytorchseed.experiment.tracing import Tracing
+from ipytorchseed.experiment.tracing import trace_difference
 from ipytorchseed.experiment.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.changes import not_compared
@@ -94,7 +94,7 @@ class Check:
         if not differences:
             notes += self._unseen(outcome)
             return Checked(self._runs, compared=compared, notes=tuple(notes))
-        found = Tracing(self._cell).trace(outcome)
+        found = trace_difference(self._cell, outcome)
         only_first = [_ONLY_FIRST] if found.first_only else []
         found.notes = (*notes, *found.notes, *only_first)
         flags = self._try_flags()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, starmap
 from typing import Any
 
 from msgspec.structs import replace
@@ -98,7 +98,17 @@ class Mixture:
 
         Empty if it cannot be divided into parts.
         """
-        now, then, _ = find_part(*self._found(name), path)
+        if not path and self._is_class(name):
+            held = (each.name for each in self._found_earlier.others)
+            own = [each for each in held if each.startswith(f"{name}.")]
+            both = {each: self._found(each) for each in own}
+            return [
+                (each.removeprefix(f"{name}."),)
+                for each, (now, then) in both.items()
+                if now is not MISSING and not is_same(now, then)
+            ]
+        place, inner = self._place(name, path)
+        now, then, _ = find_part(*self._found(place), inner)
         return [(*path, key) for key in differing(now, then)]
 
     def are_all(self, name: str, path: Path, parts: Sequence[Path]) -> bool:
@@ -109,14 +119,29 @@ class Mixture:
             path: The path of the container in the variable.
             parts: The paths of the parts.
         """
+        place, inner = self._place(name, path)
+        if self._is_class(place):  # a class may have been mutated between the runs
+            return False
         self._put_back(Trial(parts=frozenset((name, part) for part in parts)))
-        made, then, _ = find_part(self._now(name), self._found(name)[1], path)
+        then = self._found_earlier.get(place, MISSING)
+        made, then, _ = find_part(self._now(place), then, inner)
         return is_same(made, then)
 
     def describe(self, name: str, path: Path) -> Part:
         """Return a part with its path as code and a description of its change."""
-        now, then, text = find_part(*self._found(name), path)
-        return Part(f"{name}{text}", how_far(look(then), look(now)))
+        place, inner = self._place(name, path)
+        now, then, text = find_part(*self._found(place), inner)
+        return Part(f"{place}{text}", how_far(look(then), look(now)))
+
+    def _is_class(self, name: str) -> bool:
+        return issubclass(type(self._found_earlier.get(name)), type)
+
+    def _place(self, name: str, path: Path) -> tuple[str, Path]:
+        """Return the captured name that contains a part, and the remaining path.
+
+        An attribute of a class is captured under its dotted name.
+        """
+        return (f"{name}.{path[0]}", path[1:]) if path and self._is_class(name) else (name, path)
 
     def _found(self, name: str) -> tuple[Any, Any]:
         """Return the values of a variable that the later and the earlier run found."""
@@ -135,7 +160,7 @@ class Mixture:
         own = trial.values & {*chain(*self._groups)}
         self._begin(self._part_of_earlier(replace(trial, values=trial.values - own)))
         wanted: dict[str, set[Path]] = {name: {()} for name in own}
-        for name, path in trial.parts:
+        for name, path in starmap(self._place, trial.parts):
             wanted.setdefault(name, set()).add(path)
         if not wanted:
             return

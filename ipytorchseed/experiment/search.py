@@ -199,7 +199,8 @@ class Search:
             fewer = minimize(parts, gives)
             if len(fewer) > _NAMED or len(fewer) == len(parts) > 1:
                 break
-            if len(parts) == 1 and not self._experiments.are_all(name, path, parts):
+            known = len(parts) > 1 or self._experiments.are_all(name, path, parts)
+            if not (known or gives(parts)):
                 break
             found, path = fewer, fewer[0]
             if len(found) > 1:

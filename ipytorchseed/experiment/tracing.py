@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # The most traced runs that are compared with the first traced run.
 _ATTEMPTS = 4
 
+# Uninitialized memory is filled with other bytes in each run: with multiples of this number.
+_FILL = 0x35
+
 # What a trace cannot see in a cell that uses compiled code.
 _COMPILED = "operations inside torch.compile's regions are not seen, only what goes in and out"
 
@@ -29,116 +32,100 @@ _COMPILED = "operations inside torch.compile's regions are not seen, only what g
 _CONCURRENT = frozenset({"asyncio", "concurrent", "joblib", "multiprocessing", "threading"})
 
 
-class Tracing:
-    """Traces a cell whose runs differ.
+def trace_difference(cell: RepeatedCell, second: Outcome) -> Traced:
+    """Trace a cell whose runs differ, and find the origin of the difference.
 
     Args:
         cell: The cell.
+        second: The outcome of the first run on copies.
     """
+    from ipytorchseed.trace.comparing import compare
 
-    def __init__(self, cell: RepeatedCell) -> None:
-        self._cell = cell
-        self._fill = 0
+    found = Traced()
+    first, trace, recorder = _traced(cell, "a traced run", _FILL)
+    compared, differ, outcomes = None, False, [first]
+    for attempt in range(1, _ATTEMPTS + 1):
+        what = f"a traced run to compare, {attempt} of at most {_ATTEMPTS}"
+        outcome, other, recorder = _traced(cell, what, (attempt + 1) * _FILL)
+        outcomes.append(outcome)
+        if trace is not None and other is not None:
+            compared = compare(trace, other)
+        differ = bool(find_differences(first, outcome))
+        if differ or not (compared is None or compared.equal):
+            break
+    found.first_only = not any(find_differences(second, each) for each in outcomes)
+    if recorder is not None:
+        found.operations = recorder.count
+        found.notes += tuple(recorder.notes)
+    if compared is not None:
+        _judge(cell, found, compared)
+    first_difference = None if compared is None else compared.first
+    if found.culprit is None or (first_difference is not None and first_difference.outside):
+        threads = 0 if recorder is None else recorder.threads - 1
+        found.suspects = tuple(_suspects(cell, first, outcomes[-1], threads))
+        # all operations are equal, so the difference may come from timing
+        if differ and not found.suspects:
+            found.suspects = tuple(map(sentence, sorted(cell.dependencies.timing)))
+    return found
 
-    def trace(self, second: Outcome) -> Traced:
-        """Find the origin of the difference.
 
-        Args:
-            second: The outcome of the first run on copies.
-        """
-        from ipytorchseed.trace.comparing import compare
+def _traced(
+    cell: RepeatedCell, what: str, fill: int
+) -> tuple[Outcome, Loaded | None, Recorder | None]:
+    """Run the cell, and record its operations if torch is imported."""
+    cell.progress(what)
+    if not hasattr(sys.modules.get("torch"), "nn"):
+        return cell.again(), None, None
+    from ipytorchseed.trace.draws import Draws
+    from ipytorchseed.trace.file import Trace
+    from ipytorchseed.trace.recorder import Recorder
 
-        found = Traced()
-        first, trace, recorder = self._traced("a traced run")
-        compared, differ, outcomes = None, False, [first]
-        for attempt in range(1, _ATTEMPTS + 1):
-            outcome, other, recorder = self._traced(
-                f"a traced run to compare, {attempt} of at most {_ATTEMPTS}"
-            )
-            outcomes.append(outcome)
-            if trace is not None and other is not None:
-                compared = compare(trace, other)
-            differ = bool(find_differences(first, outcome))
-            if differ or not (compared is None or compared.equal):
-                break
-        found.first_only = not any(find_differences(second, each) for each in outcomes)
-        if recorder is not None:
-            found.operations = recorder.count
-            found.notes += tuple(recorder.notes)
-        if compared is not None:
-            self._judge(found, compared)
-        first_difference = None if compared is None else compared.first
-        if found.culprit is None or (first_difference is not None and first_difference.outside):
-            threads = 0 if recorder is None else recorder.threads - 1
-            found.suspects = tuple(self._suspects(first, outcomes[-1], threads))
-            # all operations are equal, so the difference may come from timing
-            if differ and not found.suspects:
-                found.suspects = tuple(map(sentence, sorted(self._cell.dependencies.timing)))
-        return found
+    trace, draws = Trace(), Draws(cell.namespace, count=False)
+    recorder = Recorder(cell.lines, cell.namespace, draws=draws, fill=fill, trace=trace)
+    return cell.again(recorder), trace.load(), recorder
 
-    # -- runs --------------------------------------------------------------------------------------
 
-    def _traced(self, what: str) -> tuple[Outcome, Loaded | None, Recorder | None]:
-        """Run the cell, and record its operations if torch is imported."""
-        cell = self._cell
-        cell.progress(what)
-        if not hasattr(sys.modules.get("torch"), "nn"):
-            return cell.again(), None, None
-        from ipytorchseed.trace.draws import Draws
-        from ipytorchseed.trace.file import Trace
-        from ipytorchseed.trace.recorder import Recorder
+def _judge(cell: RepeatedCell, found: Traced, compared: Comparison) -> None:
+    """Add the operations that the comparison found to the result."""
+    first, operation = compared.first, compared.operation
+    if first is not None and first.outside:
+        shown = first.shown
+        found.entry = Entry(shown.name, shown.place.line or None, draws=first.draws)
+    if first is not None and first.source is not None:
+        found.culprit = _unwritten(cell, first.source, first.shown)
+    elif operation is not None:
+        found.culprit = _culprit(cell, operation.shown)
+    if any(call.place.module.endswith(COMPILED) for call in compared.b.calls):
+        found.notes += (_COMPILED,)
 
-        self._fill += 0x35  # fill uninitialized memory with other bytes in each run
-        trace, draws = Trace(), Draws(cell.namespace, count=False)
-        recorder = Recorder(cell.lines, cell.namespace, draws=draws, fill=self._fill, trace=trace)
-        return cell.again(recorder), trace.load(), recorder
 
-    # -- operations --------------------------------------------------------------------------------
-
-    def _judge(self, found: Traced, compared: Comparison) -> None:
-        """Add the operations that the comparison found to the result."""
-        first, operation = compared.first, compared.operation
-        if first is not None and first.outside:
-            shown = first.shown
-            found.entry = Entry(shown.name, shown.place.line or None, draws=first.draws)
-        if first is not None and first.source is not None:
-            found.culprit = _unwritten(self._cell, first.source, first.shown)
-        elif operation is not None:
-            found.culprit = _culprit(self._cell, operation.shown)
-        if any(call.place.module.endswith(COMPILED) for call in compared.b.calls):
-            found.notes += (_COMPILED,)
-
-    # -- outside torch -----------------------------------------------------------------------------
-
-    def _suspects(self, first: Outcome, last: Outcome, threads: int) -> list[str]:
-        """Return clauses about what can explain a difference that no operation caused."""
-        dependencies = self._cell.dependencies
-        asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
-        said = [sentence(name) for name in asks if not is_program(name)]
-        uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
-        threads *= not any(map(is_program, asks))  # IPython reads a program's output in a thread
-        if threads > 0 or uses:
-            own = f"computed in {many(threads, 'thread')} that it started"
-            how = own if threads > 0 else f"uses {uses}"
-            said.append(f"it {how}: their order varies from run to run")
-        if dependencies.hashes:
-            said.append(
-                "it may use the order of a set, which depends on addresses if the items are objects"
-            )
-        differences = find_differences(first, last)
-        left = [each.name for each in differences if each.what == "source"]
-        if left and not said:
-            said.append(
-                f"{left[0]} was left in a different state: the runs drew differently from it"
-            )
-        said += [sentence(name) for name in asks if is_program(name)]
-        loader: Any = getattr(sys.modules.get("torch.utils.data"), "DataLoader", ())
-        names = self._cell.namespace
-        return said + [
-            f"{name} loads data in worker processes, whose operations are not seen"
-            for name in self._cell.engine.copied
-            if issubclass(type(names.get(name)), loader) and names[name].num_workers > 0
-        ]
+def _suspects(cell: RepeatedCell, first: Outcome, last: Outcome, threads: int) -> list[str]:
+    """Return clauses about what can explain a difference that no operation caused."""
+    dependencies = cell.dependencies
+    asks = sorted(dependencies.nondeterministic_calls - dependencies.timing)
+    said = [sentence(name) for name in asks if not is_program(name)]
+    uses = ", ".join(sorted(dependencies.packages & _CONCURRENT))
+    threads *= not any(map(is_program, asks))  # IPython reads a program's output in a thread
+    if threads > 0 or uses:
+        own = f"computed in {many(threads, 'thread')} that it started"
+        how = own if threads > 0 else f"uses {uses}"
+        said.append(f"it {how}: their order varies from run to run")
+    if dependencies.hashes:
+        said.append(
+            "it may use the order of a set, which depends on addresses if the items are objects"
+        )
+    differences = find_differences(first, last)
+    left = [each.name for each in differences if each.what == "source"]
+    if left and not said:
+        said.append(f"{left[0]} was left in a different state: the runs drew differently from it")
+    said += [sentence(name) for name in asks if is_program(name)]
+    loader: Any = getattr(sys.modules.get("torch.utils.data"), "DataLoader", ())
+    names = cell.namespace
+    return said + [
+        f"{name} loads data in worker processes, whose operations are not seen"
+        for name in cell.engine.copied
+        if issubclass(type(names.get(name)), loader) and names[name].num_workers > 0
+    ]
 
 
 def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Part
 from ipytorchseed.why.words import listed
@@ -39,6 +40,11 @@ class Result(Enum):
 # Placeholders for the two runs in findings. The names of runs depend on the kernel that asks.
 EARLIER, LATER = "{earlier}", "{later}"
 RESULT = f"{EARLIER}'s result"
+
+
+def with_names(finding: Finding, earlier: str, later: str) -> Finding:
+    """Return a finding with the names of the two runs."""
+    return replace(finding, how=finding.how.replace(EARLIER, earlier).replace(LATER, later))
 
 
 class Verdict(Struct, frozen=True):

@@ -7,15 +7,7 @@ from collections.abc import Sequence
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes, say_same
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, Present, run_phrase, run_word
-from ipytorchseed.why.explanation import (
-    NEXT_STEP,
-    Cause,
-    Cleared,
-    Explanation,
-    Remedy,
-    Root,
-    Unknown,
-)
+from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Unknown
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.ranking import is_carried_on, ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
@@ -60,34 +52,26 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     causes, cleared = _find(evidence)
     if not changed:
         return _explain_same(evidence, causes, cleared)
-    unknown = find_unknown_inputs(evidence)
-    roots: tuple[Root, ...] = ()
-    makers: tuple[tuple[Run, Run], ...] = ()
-    begin = f"{evidence.name(run)} differs from {evidence.name(against)}"
-    remedy, hidden = Remedy(), ""
+    causes, roots, makers = with_roots(evidence, causes)
+    remedy = find_remedy(evidence, causes, present)
+    unknown, hidden = find_unknown_inputs(evidence), ""
+    message = f"{evidence.name(run)} differs from {evidence.name(against)}"
     if causes:
-        causes, roots, makers = with_roots(evidence, causes)
-        message = f"{begin}; {say(evidence, unknown)}" if unknown else begin
-        remedy = find_remedy(evidence, causes, present)
-        causes = with_fixes(causes, remedy)
+        message += f"; {say(evidence, unknown)}" if unknown else ""
     elif unknown:
-        message = f"{begin}, but no input that was looked at changed; {say(evidence, unknown)}"
+        message += f", but no input that was looked at changed; {say(evidence, unknown)}"
     elif evidence.two_cells:
-        message = f"{begin}, which is another cell: nothing recorded but their text accounts for it"
+        message += ", which is another cell: nothing recorded but their text accounts for it"
     else:
         hidden = say_unseen(against, run)
-        message = (
-            f"{begin}, but no recorded input changed{f'; {hidden}' if hidden else ''}"
-            f"{NEXT_STEP}%%deterministic --check at the top of the cell, which shows whether it"
-            " gives the same result twice"
-        )
+        message += f", but no recorded input changed{f'; {hidden}' if hidden else ''}{NEXT_STEP}"
     return Explanation(
         run,
         against,
         "explained" if causes else "unexplained",
         message,
         changed,
-        tuple(causes),
+        tuple(with_fixes(causes, remedy)),
         roots,
         cleared,
         remedy,
@@ -150,10 +134,8 @@ def _explain_same(
         hidden = unseen(evidence.against.writes, evidence.run.writes) if causes else []
         unknown = tuple(map(Unknown, hidden))
         but = f"; {say_hidden(hidden)}" if hidden else ""
-        verdict, message = (
-            "same",
-            f"{say_same(evidence.against.outputs, evidence.run.outputs, other)}{but}",
-        )
+        verdict = "same"
+        message = say_same(evidence.against.outputs, evidence.run.outputs, other) + but
     return Explanation(
         evidence.run, evidence.against, verdict, message, cleared=told, unknown=unknown
     )

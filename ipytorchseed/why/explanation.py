@@ -67,6 +67,11 @@ class Cause(Struct, frozen=True):
     prevents: bool = False
     finding: Finding = Finding()
 
+    def is_carried(self, cell: str) -> bool:
+        """Return whether only a cell itself changed this input, in its earlier runs."""
+        cells = {each.run.cell for each in self.blame if each.run is not None}
+        return self.kind == "input" and cells == {cell}
+
     @property
     def goes_back(self) -> bool:
         """Whether ``%replay`` restores this when it restores the earlier result."""
@@ -166,7 +171,10 @@ class Remedy(Struct, frozen=True):
 
 
 # Separates a message from what to do next.
-NEXT_STEP = ". Next step: "
+NEXT_STEP = (
+    ". Next step: %%deterministic --check at the top of the cell, which shows whether it gives the"
+    " same result twice"
+)
 
 
 class Explanation(Struct, frozen=True):

@@ -126,7 +126,7 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         for cause in causes
         if cause.name.isidentifier()
         and cause not in minor
-        and (cause.finding.level == CARRIED or (cause.kind == "input" and _is_own(cause, run)))
+        and (cause.finding.level == CARRIED or cause.is_carried(run.cell))
     ]
     if carried:
         found.append(f"create {listed(carried)} in this cell")
@@ -150,17 +150,12 @@ def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
         run: The cell's later run.
     """
     blamed = [cause for cause in causes if cause.kind == "input" and cause.blame]
-    own = [cause for cause in blamed if _is_own(cause, run)]
+    own = [cause for cause in blamed if cause.is_carried(run.cell)]
     kinds = {run.reads[cause.name].kind for cause in own if cause.name in run.reads}
     untested = [each for each in own if each.finding.level == MAY_MATTER]
     if len(own) == len(blamed) or "module" in kinds:
         return []
     return [each for each in untested if not each.finding.how.startswith(UNPROVED)]
-
-
-def _is_own(cause: Cause, run: Run) -> bool:
-    """Return whether earlier runs of the cell alone caused a difference."""
-    return {each.run.cell for each in cause.blame if each.run is not None} == {run.cell}
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:

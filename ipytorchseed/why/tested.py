@@ -11,12 +11,11 @@ from ipytorchseed.reads.entropy import PLACES
 from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.experiments import (
     CARRIED,
-    EARLIER,
-    LATER,
     MAY_MATTER,
     NO_EFFECT,
     PROVED,
     UNPROVED,
+    with_names,
 )
 from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Remedy, Root
 from ipytorchseed.why.remedy import with_fixes
@@ -40,19 +39,14 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
     """
     against = said.against or said.run
     names = _name(against, said.run, kernel), _name(said.run, against, kernel)
-    known = {
-        (kind, name): replace(
-            each, how=each.how.replace(EARLIER, names[0]).replace(LATER, names[1])
-        )
-        for kind, name, each in found.causes
-    }
+    known = {(kind, name): with_names(each, *names) for kind, name, each in found.causes}
     causes, cleared = list[Cause](), list[Cleared]()
     suspects: list[Cause | Cleared] = [*said.causes, *said.cleared]
     for each in suspects:
         cause = each if isinstance(each, Cause) else each.otherwise
         finding = known.get((each.kind, each.name), Finding())
         if cause is not None and finding.level == NO_EFFECT:
-            how = _IDLE if _is_carried(said, cause) else finding.how
+            how = _IDLE if cause.is_carried(said.run.cell) else finding.how
             cleared.append(Cleared(each.kind, each.name, how))
         elif cause is not None and (finding.level == PROVED or isinstance(each, Cause)):
             causes.append(_with_finding(said, cause, finding))
@@ -129,20 +123,14 @@ def _with_repeat(message: str, repeats: Finding) -> str:
     """Return a message with the finding of running the cell again added."""
     if not repeats.how:
         return message
-    said, step, advice = message.partition(NEXT_STEP)
-    return f"{said}; {repeats.how}{step}{advice}"
+    said, step, _ = message.partition(NEXT_STEP)
+    return f"{said}; {repeats.how}{step}"
 
 
 def _with_finding(said: Explanation, cause: Cause, finding: Finding) -> Cause:
     """Return a cause with a finding: ``carried`` if only the cell itself changed it."""
-    if finding.level == PROVED and _is_carried(said, cause):
+    if finding.level == PROVED and cause.is_carried(said.run.cell):
         how = finding.how.removeprefix(f"{PROVED}: ")
         how = f"{CARRIED} on by the cell itself: {how}"
         finding = replace(finding, level=CARRIED, how=how)
     return replace(cause, finding=finding)
-
-
-def _is_carried(said: Explanation, cause: Cause) -> bool:
-    """Return whether only the cell itself changed an input, in its earlier runs."""
-    by = [each.run.cell == said.run.cell for each in cause.blame if each.run is not None]
-    return cause.kind == "input" and bool(by) and all(by)

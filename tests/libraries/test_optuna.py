@@ -23,7 +23,7 @@ def test_a_sampler_that_moved_on_is_named_and_seeded(notebook):
     book.until_changed(ASKED.format("sampler=sampler"))
     (cause,) = book.why()["causes"]
     assert (cause["kind"], cause["name"], cause["proof"]) == ("rng", "sampler._rng.rng", "proved")
-    assert "optuna's `sampler._rng.rng` had moved on" in cause["message"]
+    assert "`sampler._rng.rng` had moved on" in cause["message"]
     assert book.why()["keep"] == ["put `%seed 42 --generators` at the top of this cell"]
     asked = "%seed 42 --generators -q\n" + ASKED.format("sampler=sampler")
     assert book.run(asked, "asked") == book.run(asked, "asked")

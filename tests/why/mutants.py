@@ -52,7 +52,7 @@ UNIT = {
     "field between": "tests/render/test_rng.py",
     "field outside": "tests/why/test_plan.py",
     "field imported": "tests/why/test_clearing.py",
-    "field seeds": "tests/why/test_seeded.py",
+    "field seeds": "tests/why/test_plan.py",
     "field notes": "tests/render/test_html.py",
 }
 

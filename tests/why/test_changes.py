@@ -166,7 +166,7 @@ def test_what_came_and_went_is_named(before, after, expected):
         (
             {"_index": None, "asked": False},
             {"_index": 6, "asked": True},
-            "changed ._index (None → 6), .asked (False → True)",
+            "changed .asked (False → True)",
         ),
     ],
 )

@@ -17,7 +17,7 @@ def asked(between, packages=("modelzoo",)):
 
 
 def test_an_attribute_that_another_cell_set_is_named():
-    """It comes last: only if nothing that is recorded changed. A replay does not undo it."""
+    """Only if nothing that is recorded changed. A replay does not undo it."""
     said = asked("modelzoo.fused = False")
     ((kind, name, message),) = [(each.kind, each.name, each.message) for each in said.causes]
     assert (kind, name) == ("flag", "modelzoo.fused")

@@ -280,6 +280,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
     brought = _use(2, OLD, OLD, before={}, after={"numpy": TRAINED})
     (doubt,) = _plan(brought, _use(4, OLD, NEW)).doubts
     assert doubt == "In[2] imported numpy, whose state was not recorded before that"
+    assert not _plan(replace(brought, seeds=((7, "each"),)), _use(4, OLD, NEW)).doubts
     made = replace(brought, after={"rng": TRAINED}, generators={"rng": "numpy.random.Generator"})
     assert not _plan(made, _use(4, OLD, NEW)).doubts
     hashes = _use(2, OLD, OLD, nondeterministic_calls=("hash",), kernel="j")

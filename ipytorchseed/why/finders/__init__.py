@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.calls import find_calls, find_streams
+from ipytorchseed.why.finders.calls import find_calls
 from ipytorchseed.why.finders.entropy import find_entropy, find_places
 from ipytorchseed.why.finders.files import find_files, find_other_files
 from ipytorchseed.why.finders.forms import find_forms
@@ -26,7 +26,6 @@ FINDERS: tuple[Finder, ...] = (
     find_names,
     find_files,
     find_rng,
-    find_streams,
     find_settings,
     find_operations,
     find_entropy,

@@ -24,29 +24,25 @@ from ipytorchseed.why.words import first_of
 _TOLD = 3
 
 
-def find_calls(evidence: Evidence) -> Iterator[Cleared]:
+def find_calls(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find nondeterministic calls in the cell and in the functions that it calls.
 
-    If there are other causes, these calls are cleared, unless an experiment proves one of them.
+    A stream that cannot be read is a cause if other cells seeded or drew from it. If there are
+    other causes, other calls are cleared, unless an experiment proves one of them.
     """
     if evidence.two_cells or not evidence.changed:
         return
     for row in known_calls().calls:
-        if evidence.uses(row.package) and not (row.setter and find_stream(evidence, row)):
-            for cause in causes_of(evidence.states, evidence.run, row):
-                yield unless_others(cause, is_tested=True)
+        if evidence.uses(row.package):
+            stream = _find_stream(evidence, row) if row.setter else None
+            if stream is not None:
+                yield stream
+            else:
+                for cause in causes_of(evidence.states, evidence.run, row):
+                    yield unless_others(cause, is_tested=True)
 
 
-def find_streams(evidence: Evidence) -> Iterator[Cause]:
-    """Find streams that cannot be read and that other cells seeded or drew from."""
-    for row in known_calls().calls:
-        if row.setter and evidence.changed and evidence.uses(row.package):
-            cause = find_stream(evidence, row)
-            if cause is not None:
-                yield cause
-
-
-def find_stream(evidence: Evidence, row: Row) -> Cause | None:
+def _find_stream(evidence: Evidence, row: Row) -> Cause | None:
     """Return the cause for a row's stream that other runs moved, if any.
 
     There is none unless both compared runs draw from the stream.
@@ -55,7 +51,7 @@ def find_stream(evidence: Evidence, row: Row) -> Cause | None:
     for run in evidence.both:
         draws.append(next(causes_of(evidence.states, run, row), None))
         chains.append(seeding_runs(evidence.states, run, row))
-    if None in draws or not any(chains) or evidence.two_cells or evidence.elsewhere:
+    if None in draws or not any(chains) or evidence.elsewhere:
         return None
     (then, now), title, against = chains, title_of(row.package), evidence.name(evidence.against)
     blame = now[:1] or then[:1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
     ADDRESS,
     BY_HASH,
@@ -15,7 +16,7 @@ from ipytorchseed.reads.entropy import (
     is_program,
     sentence,
 )
-from ipytorchseed.why.evidence import Evidence
+from ipytorchseed.why.evidence import Evidence, does
 from ipytorchseed.why.explanation import Cause, Change, Cleared, unless_others
 from ipytorchseed.why.finders.calls import find_seeder
 from ipytorchseed.why.value_changes import are_reordered
@@ -44,6 +45,12 @@ _HASHES = Cause(
     fix="restart the kernel with PYTHONHASHSEED=0",
 )
 
+# Matches a cell that stores the output of ``!date``. Options that select another time than now, or
+# another format, are excluded.
+_DATE = lazy_pattern(
+    r"^= !\s*(?:/\S*/)?date\b(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))"
+)
+
 
 def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the nondeterministic calls of the cell that can explain the change.
@@ -56,7 +63,7 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     variables = {change.name for change in evidence.changed if change.what == "variable"}
     then, both = evidence.against.nondeterministic_calls, _calls_of_both(evidence)
     for name, is_used in evidence.run.nondeterministic_calls.items():
-        if name == "!date" and variables and is_used:
+        if name == "!date" and variables and does(evidence.run, _DATE):
             message = "the cell keeps what `date` prints, which is different every time"
             yield unless_others(Cause("entropy", name, message))
         if name == BY_HASH or name not in both or is_program(name):

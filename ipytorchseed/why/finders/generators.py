@@ -93,10 +93,7 @@ def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, aft
     cause when no other cause is found.
     """
     differ = evidence.against.after.get(name) != evidence.run.after.get(name)
-    reads = evidence.run.reads
-    own = {each for each in reads if reads[each].kind in ("function", "class")}
-    # A call of the user's function comes before the calls that the function makes.
-    early = may_draw_first([each for each in evidence.run.actions if each not in own], name)
+    early = may_draw_first(evidence.run.actions, name)
     # A library may reseed the source after the cell has drawn from it.
     sets = evidence.run.seeds or may_set_state(evidence.run.actions, name)
     early |= reason == _BY_ITSELF and not sets

@@ -143,14 +143,13 @@ def _say_moved(
         was: The position of its state when the earlier run began.
         now: The position of its state when the later run began.
     """
-    seeding = blame[0] if blame and _is_reseeding(blame[0]) else None
     if was.seed is not None and was.seed == now.seed:
         counted = evidence.same_kernel and None not in (was.draws, now.draws)
         said = counted and _say_drawn(evidence, name, blame, (now.draws or 0) - (was.draws or 0))
         if said:
             return said
-    elif seeding is not None and now.seed is not None:
-        said = f"{_who(evidence, seeding)} {_in_brief(seeding).format(owner_of(name))}"
+    elif now.seed is not None and any(map(_is_reseeding, blame[:1])):
+        said = f"{_who(evidence, blame[0])} {_in_brief(blame[0]).format(owner_of(name))}"
         said += f", not with {was.seed}" if is_chosen(was) else ""
         return f"{said}; then {_describe(evidence, blame[1:], name)}" if blame[1:] else said
     if blame and blame[0].how == _PUT_BACK:
@@ -271,8 +270,7 @@ def _missing_moves(
         blame: The moves in the later run's kernel.
         after: The state of the source when the later run began.
     """
-    restarted = not (evidence.same_kernel or evidence.elsewhere)
-    if not restarted or len(blame) != 1 or not _is_reseeding(blame[0]):
+    if evidence.same_kernel or evidence.elsewhere or [*map(_is_reseeding, blame)] != [True]:
         return []
     latest = evidence.latest[::-1]
     earlier = [run for run in latest if run.started < evidence.against.started]
@@ -302,9 +300,8 @@ def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
         name: The source.
         end: The source's state when the run ended.
     """
-    position = states.position(name, end)
-    chosen = position is not None and is_chosen(position)
     asked = not run.outputs.error and may_set_state(run.actions, name)
+    chosen = is_chosen(states.position(name, end) or UNKNOWN)
     return asked or (chosen and any("seed" in each for each in run.actions))
 
 
@@ -343,13 +340,13 @@ def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: 
     draws = evidence.states.draws(begin, end)
     if draws is not None:
         return f"drew {_numbers(draws)}"
-    was, now = (evidence.states.position(name, each) for each in (begin, end))
-    if now is None or now.seed is None or now.draws is None:
+    was, now = (evidence.states.position(name, each) or UNKNOWN for each in (begin, end))
+    if was.seed is None:
+        drew = evidence.states.leads(begin, end)
+    else:  # more draws than can be counted
+        drew = was.seed == now.seed and (was.draws is None or was.draws <= (now.draws or 0))
+    if drew or now.draws is None:
         return _MOVED
-    if was is not None and was.seed == now.seed and (was.draws is None or was.draws <= now.draws):
-        return _MOVED  # more draws than can be counted
-    if was is None and evidence.states.leads(begin, end):
-        return _MOVED  # perhaps also draws: the position of the first state is unknown
     how = f"reseeded to {now.seed}"
     return f"{how} and drew {_numbers(now.draws)}" if now.draws else how
 

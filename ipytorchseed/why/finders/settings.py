@@ -1,4 +1,4 @@
-"""Finds settings of the process and of libraries, versions and hardware that differ."""
+"""Finds settings of the process and of libraries that differ, and versions."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def find_effects(evidence: Evidence) -> Iterator[Cause]:
-    """Find the last attribute of a library that another cell set, if this cell uses the library."""
+    """Find the last attribute that another cell set in a library of this cell."""
     for run in evidence.here[::-1]:
         for action in run.actions if run.cell != evidence.run.cell else ():
             name, package = action.removesuffix("="), action.partition(".")[0]

@@ -5,7 +5,7 @@ ask: load
 probe: x
 changed: yes
 expect: file features.json 3
-says: In[3] removed cache
+says: In[3] moved or removed cache
 """
 # %% setup
 import os, shutil, json

@@ -15,7 +15,7 @@ from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.comparison import Comparison
+    from ipytorchseed.trace.comparing import Comparison
     from ipytorchseed.trace.loading import Loaded, Operation
     from ipytorchseed.trace.recorder import Recorder
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.text import escaped, width, wrap
 from ipytorchseed.render.values import pick, write_json
-from ipytorchseed.trace.comparison import Comparison, FirstDifference, Span
+from ipytorchseed.trace.comparison import FirstDifference, Span
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
+    from ipytorchseed.trace.comparing import Comparison  # imports numpy
     from ipytorchseed.trace.loading import Loaded, Operation  # imports numpy
 
 # The most items that a list in text shows.
@@ -99,14 +100,11 @@ class TraceView:
         moved = f", {found.moved:,} of them in another order" if found.moved else ""
         yield f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}."
         spans = [each for each in found.spans if each.fused and each.accounted]
-        said = [
-            f"{count:,} of {name}, such as {', '.join([*dict.fromkeys(chain(*names))][:3])}"
-            for name, count, names in (
-                ("A", sum(each.count_a for each in spans), [each.names_a for each in spans]),
-                ("B", sum(each.count_b for each in spans), [each.names_b for each in spans]),
-            )
-            if count
-        ]
+        said = []
+        for side, name in enumerate("AB"):
+            counts = sum((each.counts[side] for each in spans), Counter[str]())
+            if counts:
+                said.append(f"{counts.total():,} of {name}, such as {_most_frequent(counts)}")
         if said:
             same = "" if found.first else ", with no difference"
             yield f"Fused in compiled code{same}: {'; '.join(said)}."
@@ -163,8 +161,8 @@ def _parting_json(parting: FirstDifference | None, rtol: float | None) -> dict[s
 
 def _span_json(span: Span) -> dict[str, Any]:
     return {
-        "operations_a": span.count_a,
-        "operations_b": span.count_b,
+        "operations_a": span.counts[0].total(),
+        "operations_b": span.counts[1].total(),
         "a": _side_json(span.a),
         "b": _side_json(span.b),
         **pick(span, "accounted", "fused"),
@@ -199,23 +197,26 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
 def _span_sentence(parting: FirstDifference, span: Span) -> str:
     """Describe operations of only one run that cause a difference."""
     if parting.kind == "fused":
-        one, other = ("A", "B") if parting.shown is span.a else ("B", "A")
-        has = f"{one} has {_counted(span, one)}, {where(parting.shown)},"
+        one, other, side = ("A", "B", 0) if parting.shown is span.a else ("B", "A", 1)
+        has = f"{one} has {_counted(span.counts[side])}, {where(parting.shown)},"
         compiled = "" if parting.shown.compiled else f" where {other} runs compiled code,"
         return f"{has}{compiled} and the results differ."
     both = span.a is not None and span.b is not None
     return f"{stretch(span)}{', and the results differ' if both else ''}."
 
 
-def _counted(span: Span, side: str) -> str:
+def _counted(counts: Counter[str]) -> str:
     """Describe the number and names of one side's operations."""
-    count, names = (span.count_a, span.names_a) if side == "A" else (span.count_b, span.names_b)
-    return f"{many(count, 'operation')} ({', '.join(names)})"
+    return f"{many(counts.total(), 'operation')} ({_most_frequent(counts)})"
+
+
+def _most_frequent(counts: Counter[str]) -> str:
+    return ", ".join(name for name, _ in counts.most_common(3))
 
 
 def stretch(span: Span) -> str:
     """Describe the operations that only one run has."""
-    one, other = _counted(span, "A"), _counted(span, "B")
+    one, other = map(_counted, span.counts)
     accounted = ", which made no difference" if span.accounted else ""
     if span.a is None and span.b is not None:
         return f"Only B has {other}, {where(span.b)}{accounted}"

@@ -10,19 +10,86 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from ipytorchseed.trace.keys import Keys
+from ipytorchseed.trace.compiled import COMPILED
+from ipytorchseed.trace.digests import UNSEEN
+from ipytorchseed.trace.format import Call, Place
+from ipytorchseed.trace.loading import Loaded, Tensors
+from ipytorchseed.trace.operations import is_unwritten
 
 Pairs = tuple[Any, Any]
 
 # To find where two traces agree again: how many operations in a row must be equal, and how far
 # ahead to search. The steps are tried in order.
 _STEPS = ((4, 256), (4, 4096), (1, 65_536))
+
+# Parts of a module's path that belong to wrappers around modules.
+_WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
+
+
+class Keys:
+    """Arrays with one item for each operation of a trace.
+
+    ``given``, ``made``, ``anchor``, ``exact`` and ``named`` are hashes that can be compared only
+    within one process.
+
+    Args:
+        trace: The trace.
+
+    Attributes:
+        given: The hash of the inputs: tensors and other arguments.
+        made: The hash of the results.
+        plain: The digest of the arguments that are not tensors.
+        seen: Whether all tensors of the operation could be read.
+        anchor: The hash of the operation's name, place and inputs.
+        exact: The hash of the operation's name and place, and of its tensors' shapes and dtypes.
+        named: The hash of the operation's name.
+        compiled: Whether the operation is a run of compiled code, or happened in one.
+        unwritten: Whether the operation returns uninitialized memory, which is not compared.
+    """
+
+    def __init__(self, trace: Loaded) -> None:
+        def of_calls(value: Callable[[Call], object]) -> Any:
+            return np.array([hash(value(call)) for call in trace.calls], np.int64)[trace.of]
+
+        def combined(*columns: Any) -> Any:
+            return np.fromiter(map(hash, zip(*columns, strict=True)), np.int64, len(trace))
+
+        reads, makes = trace.reads, trace.makes
+        self.named = of_calls(lambda call: call.operation)
+        placed = of_calls(lambda call: (call.operation, *_place_key(call.place))).tolist()
+        self.plain = of_calls(lambda call: call.plain)
+        self.given = combined(_bytes(reads, reads.digests), self.plain.tolist())
+        self.made = combined(_bytes(makes, makes.digests))
+        self.seen = ~(reads.any(reads.digests == UNSEEN) | makes.any(makes.digests == UNSEEN))
+        self.anchor = combined(placed, self.given.tolist())
+        self.exact = combined(
+            placed, *(_bytes(each, each.of_kinds(hash)) for each in (reads, makes))
+        )
+        self.compiled = of_calls(lambda call: call.place.module.endswith(COMPILED)).astype(bool)
+        self.unwritten = of_calls(lambda call: is_unwritten(call.operation)).astype(bool)
+
+
+def _bytes(tensors: Tensors, values: Any) -> Iterator[bytes]:
+    """Yield, for each operation, its tensors' values as bytes."""
+    data, begin = values.tobytes(), 0
+    for end in (tensors.ends * values.itemsize).tolist():
+        yield data[begin:end]
+        begin = end
+
+
+def _place_key(place: Place) -> tuple[object, ...]:
+    """Return a key for a place: its line, and its module's path.
+
+    The path omits the outermost name, which users choose, and wrappers.
+    """
+    path = [each for each in place.module.split(".")[1:] if each not in _WRAPPERS]
+    return place.code or place.line, *path, place.backward
 
 
 class Alignment(Struct):
@@ -66,14 +133,12 @@ def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[slice, slice]]
 
 def _anchors(x: Any, y: Any) -> Pairs:
     """Pair keys that occur once in both arrays, in the longest common order."""
-    if len(x) == len(y) == 1:
-        same = np.flatnonzero(x == y)
-        return same, same
-    once = []
-    for side in (x, y):
+
+    def once(side: Any) -> Pairs:
         keys, first, counts = np.unique(side, return_index=True, return_counts=True)
-        once.append((keys[counts == 1], first[counts == 1]))
-    (one, at), (other, to) = once
+        return keys[counts == 1], first[counts == 1]
+
+    (one, at), (other, to) = once(x), once(y)
     _, mine, theirs = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     left, right = at[mine], to[theirs]
     order = np.argsort(left)
@@ -83,24 +148,17 @@ def _anchors(x: Any, y: Any) -> Pairs:
 
 def _longest_rising(numbers: Any) -> Any:
     """Return the indices of the longest increasing subsequence: patience sorting."""
-    if bool(np.all(np.diff(numbers) > 0)):
-        return np.arange(len(numbers))
     tops: list[int] = []
     at: list[int] = []
-    before = [-1] * len(numbers)
+    before: list[int] = []
     for index, number in enumerate(numbers.tolist()):
         pile = bisect_left(tops, number)
-        if pile:
-            before[index] = at[pile - 1]
-        if pile == len(tops):
-            tops.append(number)
-            at.append(index)
-        else:
-            tops[pile], at[pile] = number, index
-    found = [at[-1]]
-    while before[found[-1]] >= 0:
+        before.append(at[pile - 1] if pile else -1)
+        tops[pile : pile + 1], at[pile : pile + 1] = [number], [index]
+    found = at[-1:]
+    while found and before[found[-1]] >= 0:
         found.append(before[found[-1]])
-    return np.array(found[::-1])
+    return np.array(found[::-1], int)
 
 
 def _walk(x: Any, y: Any) -> Pairs:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from ipytorchseed.errors import TraceError
-from ipytorchseed.trace.aligning import Alignment, align
-from ipytorchseed.trace.comparison import Comparison, FirstDifference, Rounding, Span
+from ipytorchseed.trace.aligning import Keys, align
+from ipytorchseed.trace.comparison import FirstDifference, Rounding, Span
+from ipytorchseed.trace.compiled import GRAPH
+from ipytorchseed.trace.digests import UNSEEN
 from ipytorchseed.trace.format import STATE, Place
-from ipytorchseed.trace.keys import Keys, keys
-from ipytorchseed.trace.loading import Loaded, Tensors
-from ipytorchseed.trace.spans import Side, find_spans, makers
-from ipytorchseed.trace.summaries import Distances
+from ipytorchseed.trace.loading import Loaded
+from ipytorchseed.trace.summaries import apart_each, differences, has_close
 
 # The most places with different rounding that are reported.
 _MOST = 10
@@ -38,47 +39,77 @@ def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
                 f"{each.path} has only digests, and --rtol needs summaries: record it with"
                 " its.trace(FILE, summaries=True), or %%deterministic --trace FILE --summaries"
             )
-    return _Comparing(a, b, rtol).comparison()
+    return Comparison(a, b, rtol)
 
 
-class _Comparing:
-    """Compares the paired operations of two traces."""
+class Comparison:
+    """The comparison of two traces.
+
+    Attributes:
+        a: The first trace.
+        b: The second trace.
+        rtol: The tolerance; None if bits were compared.
+        aligned: The number of paired operations.
+        moved: The number of pairs that are in a different order.
+        differing: The number of pairs whose results differ in bits.
+        first: The first divergence, or None.
+        operation: The first operation with equal inputs and different results, or None.
+        spans: Unpaired operations, in the order of B.
+        roundings: Differences by rounding before the first divergence.
+        settings: Versions, hardware and flags that differ: each as name, A's value and B's value.
+        equal: Whether the runs do not diverge.
+    """
 
     def __init__(self, a: Loaded, b: Loaded, rtol: float | None) -> None:
         self.a, self.b, self.rtol = a, b, rtol
-        one, other = keys(a), keys(b)
-        self.pairs: Alignment = align(one, other)
-        self._compiled = one.compiled, other.compiled
-        self._unwritten = one.unwritten, other.unwritten
-        self._distances = Distances(a, b)
-        self._judge(one, other)
+        self._traces = a, b
+        self._keys = one, other = Keys(a), Keys(b)
+        self._pairs = pairs = align(one, other)
+        at, to = self._done = pairs.a, pairs.b
+
+        self._same_plain = one.plain[at] == other.plain[to]
+        same_given = one.given[at] == other.given[to]
+        unseen = ~(one.seen[at] & other.seen[to])
+        same_made = (one.made[at] == other.made[to]) | unseen | other.unwritten[to]
+        limit = -1.0 if rtol is None else rtol
+        # The difference of each pair's results: 0 if they are equal, NaN if unknown.
+        self._apart = self._differences("makes", ~same_made)
+        self._good = same_made | (self._apart <= limit)
+        near = self._same_plain & (self._differences("reads", ~same_given) <= limit)
+        self._given_same = same_given | near
         if rtol is not None:
             self._accept_rounding(rtol)
-        mine, theirs = (Side(at, (a, b), (one, other), self.pairs) for at in range(2))
-        self.spans, self._span_of = find_spans(mine, theirs, self.given_same, self._distances, rtol)
 
-    def _judge(self, one: Keys, other: Keys) -> None:
-        """Find the pairs with the same inputs, and the pairs with the same results."""
-        at, to = self.pairs.a, self.pairs.b
-        self.same_plain = one.plain[at] == other.plain[to]
-        self.same_given = one.given[at] == other.given[to]
-        seen = one.seen[at] & other.seen[to]
-        self.same_made = (one.made[at] == other.made[to]) | ~seen | other.unwritten[to]
-        self.apart = self._apart("makes", ~self.same_made)
-        limit = -1.0 if self.rtol is None else self.rtol
-        self.good = self.same_made | (self.apart <= limit)
-        near = self.same_plain & (self._apart("reads", ~self.same_given) <= limit)
-        self.given_same = self.same_given | near
+        self._span_of: dict[tuple[int, int], Span] = {}
+        self.spans = self._find_spans()
+        self.aligned = len(same_made)
+        self.moved = int(np.count_nonzero(~pairs.ordered))
+        self.differing = int(np.count_nonzero(~same_made))
+        wrong = np.flatnonzero(~self._good)
+        until = int(wrong[0]) if len(wrong) else self.aligned
+        self.first = self._first(until)
+        self.equal = self.first is None
+        caught = np.flatnonzero(self._given_same & ~self._good)
+        self.operation = self._parting("operation", int(caught[0])) if len(caught) else None
+        self.roundings = self._roundings(np.flatnonzero(~same_made[:until]).tolist())
+        theirs = b.header.settings
+        self.settings = [
+            (name, value, theirs[name])
+            for name, value in a.header.settings.items()
+            if theirs.get(name, value) != value
+        ]
 
-    def _apart(self, side: str, chosen: Any) -> Any:
-        """Return the distance of each pair: 0 if it is not chosen, NaN if unknown.
+    def _differences(self, side: str, chosen: Any) -> Any:
+        """Return the difference of each pair: 0 if it is not chosen, NaN if unknown.
 
         Args:
-            side: ``reads`` for the distance of inputs, ``makes`` for results.
+            side: ``reads`` for the difference of inputs, ``makes`` for results.
             chosen: A mask of the pairs to compute.
         """
+        one, other = (getattr(each, side) for each in self._traces)
         found = np.zeros(len(chosen))
-        found[chosen] = self._distances.of(side, self.pairs.a[chosen], self.pairs.b[chosen])
+        at, to = self._done
+        found[chosen] = differences(one, at[chosen], other, to[chosen])
         return found
 
     def _accept_rounding(self, rtol: float) -> None:
@@ -89,56 +120,122 @@ class _Comparing:
         are compared on the scale of their inputs too. Stops at the first real divergence.
         """
         scales: dict[int, Any] = {}  # the scale of a tensor's rounding errors, by digest in B
-
-        def rows(tensors: Tensors, operation: int) -> list[tuple[int, Any]]:
-            chosen = tensors.of(operation)
-            summaries = np.abs(tensors.summaries[chosen])
-            return [*zip(tensors.digests[chosen].tolist(), summaries, strict=True)]
-
-        for pair in np.flatnonzero(~self.good).tolist():
-            at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
-            own = [scales.get(digest, row) for digest, row in rows(self.b.reads, to)
+        reads, makes = self.b.reads, self.b.makes
+        for pair in np.flatnonzero(~self._good).tolist():
+            at, to = self._operations(pair)
+            rows = zip(
+                reads.digests[reads.of(to)].tolist(), reads.summaries[reads.of(to)], strict=True
+            )
+            own = [scales.get(digest, np.abs(row)) for digest, row in rows
                    if row.any() and not np.isnan(row).any()]  # fmt: skip
             floor = np.min(own, axis=0) if own else np.zeros(3)
-            self.apart[pair] = apart = float(
-                self._distances.of("makes", self.pairs.a[[pair]], self.pairs.b[[pair]], floor)[0]
+            (apart,) = differences(self.a.makes, np.array([at]), makes, np.array([to]), floor)
+            self._apart[pair] = apart
+            if not apart <= rtol:
+                if self._same_plain[pair]:
+                    inputs = self._differing_inputs(pair)
+                    self._given_same[pair] |= all(theirs in scales for _, theirs, _ in inputs)
+                return
+            self._good[pair] = True
+            made = makes.of(to)
+            for digest, row in zip(
+                makes.digests[made].tolist(), makes.summaries[made], strict=True
+            ):
+                scales[digest] = np.maximum(np.abs(row), floor)
+
+    # -- unpaired operations -----------------------------------------------------------------------
+
+    def _find_spans(self) -> list[Span]:
+        """Find the spans of unpaired operations, and register them by side and operation."""
+        # The unpaired operations of both traces, by the number of ordered pairs before them.
+        gaps: dict[int, tuple[list[int], list[int]]] = {}
+        free, ends, drawing = [], [], []
+        for side, trace in enumerate(self._traces):
+            free.append(np.ones(len(trace), bool))
+            free[side][self._done[side]] = False
+            drawing.append(trace.reads.any(trace.reads.of_kinds(lambda kind: kind.dtype == STATE)))
+            ordered = self._done[side][self._pairs.ordered]
+            ends.append([-1, *ordered.tolist(), len(trace)])
+            rest = np.flatnonzero(free[side])
+            places = np.searchsorted(ordered, rest).tolist()
+            for gap, each in zip(places, rest.tolist(), strict=True):
+                gaps.setdefault(gap, ([], []))[side].append(each)
+        fine = [self._accounted(side, free) for side in range(2)]
+        spans = []
+        for gap, held in sorted(gaps.items()):
+            sides = [*zip(self._traces, held, strict=True)]
+            a, b = (trace.operation(mine[0]) if mine else None for trace, mine in sides)
+            one, other = (Counter(map(trace.name, mine)) for trace, mine in sides)
+            span = Span(
+                at=ends[1][gap] + 1,
+                a=a,
+                b=b,
+                counts=(one, other),
+                accounted=all(fine[side][held[side]].all() for side in range(2)),
+                draws=any(drawing[side][held[side]].any() for side in range(2)),
+                fused=any(  # compiled code runs between the two pairs, or in one of them
+                    self._keys[side]
+                    .compiled[max(0, ends[side][gap]) : ends[side][gap + 1] + 1]
+                    .any()
+                    for side in range(2)
+                ),
             )
-            if apart <= rtol:
-                self.good[pair] = True
-                for digest, row in rows(self.b.makes, to):
-                    scales[digest] = np.maximum(row, floor)
-                continue
-            inputs = self._differing_inputs(at, to)
-            if self.same_plain[pair]:
-                self.given_same[pair] |= all(theirs in scales for _, theirs, _ in inputs)
-            return
+            spans.append(span)
+            self._span_of |= {(side, each): span for side in range(2) for each in held[side]}
+        return spans
+
+    def _accounted(self, side: int, free: list[Any]) -> Any:
+        """Return a mask of operations: whether an operation made no difference.
+
+        It made none if the other trace has its results too, or if its results are read by an
+        unpaired operation or by a pair with equal inputs. Operations that compiled code calls are
+        assumed to make no difference, since invisible kernels read their results. So are operations
+        that only return a number: the use of the number would show a difference.
+
+        Args:
+            side: The trace of the operations: 0 for A, 1 for B.
+            free: For both traces, a mask of unpaired operations.
+        """
+        trace, keys = self._traces[side], self._keys[side]
+        makes, theirs = trace.makes, self._traces[1 - side].makes
+        readers = free[side].copy()
+        readers[self._done[side][self._given_same]] = True
+        right = np.isin(makes.digests, np.unique(theirs.digests)) | trace.read_later(readers)
+        tensors = makes.of_kinds(lambda kind: bool(kind.dtype)) | (makes.digests == UNSEEN)
+        graphs = np.array([call.operation == GRAPH for call in trace.calls], bool)[trace.of]
+        inner = (keys.compiled & ~graphs) | keys.unwritten | ~makes.any(tensors)
+        if self.rtol is not None:
+            unmatched = free[side] & ~inner & ~makes.any(right)
+            rows = np.flatnonzero(unmatched[makes.owners])
+            near = free[1 - side].copy()
+            near[self._done[1 - side][keys.compiled[self._done[side]]]] = True
+            among = np.flatnonzero(near[theirs.owners])
+            right[rows] = has_close(makes, rows, theirs, among, self.rtol)
+        return makes.any(right) | inner
 
     # -- the first divergence ----------------------------------------------------------------------
 
-    def _first(self) -> tuple[FirstDifference | None, int]:
-        """Return the first divergence of the runs, and the number of its pair.
+    def _first(self, pair: int) -> FirstDifference | None:
+        """Return the first divergence of the runs.
 
-        If no pair diverges, the number is the count of pairs.
+        Args:
+            pair: The number of the first pair that diverges; the count of pairs if none does.
         """
-        wrong = np.flatnonzero(~self.good)
         real = [each for each in self.spans if not each.accounted]
-        if not len(wrong):
-            return (_of_span(real[0]) if real else None), len(self.good)
-        pair = int(wrong[0])
-        at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
-        if self.given_same[pair]:
-            return self._parting("operation", pair), pair
-        tensors = self._differing_inputs(at, to)
-        before = [each for each in real if each.at <= to]
-        states = [self.b.kinds[kind].dtype == STATE for _, _, kind in tensors]
+        if pair == self.aligned:
+            return _of_span(real[0]) if real else None
+        if self._given_same[pair]:
+            return self._parting("operation", pair)
+        tensors = self._differing_inputs(pair)
         if not tensors:
-            return self._parting("argument", pair), pair
-        if all(states):
-            drawing = [each for each in before if each.draws]
-            return (_of_span(drawing[-1]) if drawing else self._parting("draw", pair)), pair
-        return self._came_from(tensors, pair) or (
-            _of_span(before[-1]) if before else self._parting("input", pair)
-        ), pair
+            return self._parting("argument", pair)
+        before = [each for each in real if each.at <= self._operations(pair)[1]]
+        kind = "input"
+        if all(self.b.reads.table[each].dtype == STATE for _, _, each in tensors):
+            before, kind = [each for each in before if each.draws], "draw"
+        elif (found := self._came_from(tensors, pair)) is not None:
+            return found
+        return _of_span(before[-1]) if before else self._parting(kind, pair)
 
     def _came_from(self, tensors: list[tuple[int, int, int]], pair: int) -> FirstDifference | None:
         """Find the operations that created the differing inputs of a pair.
@@ -150,84 +247,59 @@ class _Comparing:
         Returns:
             The difference in their creation; None if no recorded operation explains it.
         """
-        at, to = int(self.pairs.a[pair]), int(self.pairs.b[pair])
-        made = [
-            (side, maker)
-            for mine, theirs, _ in tensors
-            for side, trace, digest, end in ((1, self.b, theirs, to), (0, self.a, mine, at))
-            for maker in makers(trace, digest, end)
-        ]
-        for side, maker in made:
-            if self._unwritten[side][maker]:
-                source = (self.a, self.b)[side].operation(maker)
-                return replace(self._parting("unwritten", pair), source=source)
-            if (span := self._span_of.get((side, maker))) is not None:
-                span.accounted = False
-                return _of_span(span)
+        ends, made = self._operations(pair), False
+        for digests in tensors:
+            for side in (1, 0):
+                trace = self._traces[side]
+                for maker in trace.makers(digests[side], ends[side]):
+                    made = True
+                    if self._keys[side].unwritten[maker]:
+                        found = self._parting("unwritten", pair)
+                        return replace(found, source=trace.operation(maker))
+                    if (span := self._span_of.get((side, maker))) is not None:
+                        span.accounted = False
+                        return _of_span(span)
         # The creators are paired and their results equal: unrecorded code changed the tensor since.
-        compiled = self._compiled[0][at] or self._compiled[1][to]
+        compiled = any(self._keys[side].compiled[ends[side]] for side in range(2))
         return self._parting("fused", pair) if made and compiled else None
 
-    def _differing_inputs(self, at: int, to: int) -> list[tuple[int, int, int]]:
+    def _differing_inputs(self, pair: int) -> list[tuple[int, int, int]]:
         """Return the differing inputs of a pair of operations.
 
         Returns:
             For each input: its digest in A, its digest in B, and the index of its kind in B.
         """
         one, other = self.a.reads, self.b.reads
-        mine, theirs = (np.arange(each.start, each.stop) for each in (one.of(at), other.of(to)))
+        at, to = self._operations(pair)
+        mine, theirs = (np.r_[each] for each in (one.of(at), other.of(to)))
         if len(mine) == len(theirs):
             differ = one.digests[mine] != other.digests[theirs]
             if self.rtol is not None:
-                differ &= ~(self._distances.each(one, mine, other, theirs) <= self.rtol)
+                differ &= ~(apart_each(one, mine, other, theirs) <= self.rtol)
             mine, theirs = mine[differ], theirs[differ]
         columns = one.digests[mine], other.digests[theirs], other.kinds[theirs]
         return [*zip(*(each.tolist() for each in columns), strict=False)]
 
+    def _operations(self, pair: int) -> tuple[int, int]:
+        """Return the indices of a pair's operations in A and in B."""
+        return int(self._pairs.a[pair]), int(self._pairs.b[pair])
+
     def _parting(self, kind: str, pair: int) -> FirstDifference:
-        apart = float(self.apart[pair])
-        return FirstDifference(
-            kind=kind,
-            a=self.a.operation(int(self.pairs.a[pair])),
-            b=self.b.operation(int(self.pairs.b[pair])),
-            difference=None if apart != apart else apart,  # noqa: PLR0124 -- NaN
-        )
+        at, to = self._operations(pair)
+        apart = float(self._apart[pair])
+        difference = None if np.isnan(apart) else apart
+        return FirstDifference(kind, self.a.operation(at), self.b.operation(to), difference)
 
-    # -- the result --------------------------------------------------------------------------------
-
-    def comparison(self) -> Comparison:
-        """Return the result of the comparison."""
-        first, until = self._first()
-        caught = np.flatnonzero(self.given_same & ~self.good)
-        theirs = self.b.header.settings
-        return Comparison(
-            a=self.a,
-            b=self.b,
-            rtol=self.rtol,
-            aligned=len(self.good),
-            moved=int(np.count_nonzero(~self.pairs.ordered)),
-            differing=int(np.count_nonzero(~self.same_made)),
-            first=first,
-            operation=self._parting("operation", int(caught[0])) if len(caught) else None,
-            spans=self.spans,
-            roundings=self._roundings(until),
-            settings=[
-                (name, value, theirs[name])
-                for name, value in self.a.header.settings.items()
-                if theirs.get(name, value) != value
-            ],
-        )
-
-    def _roundings(self, until: int) -> list[Rounding]:
+    def _roundings(self, pairs: list[int]) -> list[Rounding]:
         found: dict[tuple[str, Place], list[int]] = {}
-        for pair in np.flatnonzero(~self.same_made[:until] & self.good[:until]).tolist():
-            at = int(self.pairs.b[pair])
-            found.setdefault((self.b.name(at), self.b.place(at)), []).append(pair)
+        for pair in pairs:
+            call = self.b.call(self._operations(pair)[1])
+            found.setdefault((call.operation, call.place), []).append(pair)
         return [
             Rounding(
-                operation=self.b.operation(int(self.pairs.b[held[0]])),
+                operation=self.b.operation(self._operations(held[0])[1]),
                 count=len(held),
-                largest=float(self.apart[held].max()),
+                largest=float(self._apart[held].max()),
             )
             for held in [*found.values()][:_MOST]
         ]

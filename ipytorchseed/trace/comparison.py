@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Loaded, Operation  # it imports numpy
+    from ipytorchseed.trace.loading import Operation  # it imports numpy
 
 
 class Span(Struct):
@@ -17,10 +18,7 @@ class Span(Struct):
         at: The index of the operations in B, or where they would be.
         a: The first unpaired operation in A, if any.
         b: The first unpaired operation in B, if any.
-        count_a: The number of unpaired operations in A.
-        count_b: The number of unpaired operations in B.
-        names_a: The most frequent unpaired operations in A.
-        names_b: The most frequent unpaired operations in B.
+        counts: For A and for B, how often each operation is unpaired, by name.
         accounted: Whether these operations made no difference: the other trace has their results
             too, or the operations that read their results gave equal results.
         draws: Whether one of these operations draws random numbers.
@@ -31,10 +29,7 @@ class Span(Struct):
     at: int
     a: Operation | None
     b: Operation | None
-    count_a: int
-    count_b: int
-    names_a: tuple[str, ...]
-    names_b: tuple[str, ...]
+    counts: tuple[Counter[str], Counter[str]]
     accounted: bool
     draws: bool
     fused: bool
@@ -103,38 +98,3 @@ class Rounding(Struct, frozen=True):
     operation: Operation
     count: int
     largest: float
-
-
-class Comparison(Struct):
-    """The comparison of two traces.
-
-    Attributes:
-        a: The first trace.
-        b: The second trace.
-        rtol: The tolerance; None if bits were compared.
-        aligned: The number of paired operations.
-        moved: The number of pairs that are in a different order.
-        differing: The number of pairs whose results differ in bits.
-        first: The first divergence, or None.
-        operation: The first operation with equal inputs and different results, or None.
-        spans: Unpaired operations.
-        roundings: Differences by rounding before the first divergence.
-        settings: Versions, hardware and flags that differ: each as name, A's value and B's value.
-    """
-
-    a: Loaded
-    b: Loaded
-    rtol: float | None
-    aligned: int
-    moved: int
-    differing: int
-    first: FirstDifference | None
-    operation: FirstDifference | None
-    spans: list[Span]
-    roundings: list[Rounding]
-    settings: list[tuple[str, str, str]]
-
-    @property
-    def equal(self) -> bool:
-        """Whether the runs do not diverge."""
-        return self.first is None

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 import msgspec
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import astuple
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.foreign import ContentError, Format
@@ -41,6 +40,9 @@ _MOST_BYTES, _MOST_TENSORS = 1 << 29, 1 << 25
 
 _TOO_MANY = "it holds too many operations to be compared"
 
+# The most levels of views of views that are followed.
+_DEEPEST = 32
+
 _DECODER = msgspec.msgpack.Decoder(Header | Chunk | End)
 
 
@@ -48,13 +50,15 @@ class Tensors(Struct):
     """The tensors of all operations, one operation after the other.
 
     Attributes:
+        table: The different shapes and dtypes.
         ends: For each operation, the index after its last tensor.
         digests: The digest of each tensor, 64 bits.
-        kinds: The index of each tensor's kind.
+        kinds: The index in ``table`` of each tensor's shape and dtype.
         summaries: A row for each tensor: greatest absolute value, mean and norm. Without summaries,
             the rows are empty.
     """
 
+    table: list[Kind]
     ends: Any
     digests: Any
     kinds: Any
@@ -89,6 +93,15 @@ class Tensors(Struct):
         sums = np.concatenate([[0], np.cumsum(chosen)])
         return sums[self.ends] > sums[self.ends - self.counts]
 
+    def of_kinds(self, value: Callable[[Kind], object], rows: Any = ...) -> Any:
+        """Return an integer for each tensor, from its kind.
+
+        Args:
+            value: Returns the integer of a kind.
+            rows: The indices of the tensors; all by default.
+        """
+        return np.array([value(each) for each in self.table], int)[self.kinds[rows]]
+
 
 class Operation(Struct, frozen=True):
     """An operation of a trace.
@@ -121,7 +134,6 @@ class Loaded(Struct):
         header: The header of the file.
         notes: Clauses about what could not be recorded or read.
         calls: The different calls, each with name, place and arguments.
-        kinds: The different shapes and dtypes of tensors.
         of: For each operation, the index of its call.
         threads: For each operation, the number of its thread.
         reads: The input tensors of the operations.
@@ -134,7 +146,6 @@ class Loaded(Struct):
     header: Header
     notes: list[str]
     calls: list[Call]
-    kinds: list[Kind]
     of: Any
     threads: Any
     reads: Tensors
@@ -158,22 +169,56 @@ class Loaded(Struct):
 
     def operation(self, at: int) -> Operation:
         """Return an operation as a record."""
-        kinds = [self.kinds[each] for each in self.reads.kinds[self.reads.of(at)].tolist()]
-        words = [f"{kind.dtype}{list(kind.shape)}" for kind in kinds
-                 if kind.dtype not in ("", STATE)]  # fmt: skip
-        text = self.call(at).text
+        call = self.call(at)
+        kinds = [self.reads.table[each] for each in self.reads.kinds[self.reads.of(at)]]
+        words = [f"{dtype}{list(shape)}" for dtype, shape in kinds if dtype not in ("", STATE)]
         return Operation(
-            name=self.name(at),
+            name=call.operation,
             index=at,
             thread=int(self.threads[at]),
-            place=self.place(at),
-            given=", ".join([*words, text] if text else words),
+            place=call.place,
+            given=", ".join(filter(None, [*words, call.text])),
         )
 
-    def find(self, test: Callable[[str], object]) -> list[int]:
-        """Return the indices of operations whose names pass a test, in order."""
-        passed = np.array([bool(test(call.operation)) for call in self.calls], bool)
-        return np.flatnonzero(passed[self.of]).tolist()
+    def read_later(self, readers: Any) -> Any:
+        """Return a mask of results: whether a later reader reads a result.
+
+        Reading a part or a view of the result counts, and so does reading a tensor that was written
+        over a part of it.
+
+        Args:
+            readers: A mask of operations.
+        """
+        reads, makes = self.reads, self.makes
+        chosen = readers[reads.owners]
+        digests = [reads.digests[chosen], self.links[:, 0], self.links[:, 1], makes.digests]
+        distinct, numbers = np.unique(np.concatenate(digests), return_inverse=True)
+        read, part, whole, made = np.split(numbers, np.cumsum([*map(len, digests)])[:-1])
+        last = np.full(len(distinct), -1)
+        np.maximum.at(last, read, reads.owners[chosen])
+        for _ in range(_DEEPEST):
+            before = last.copy()
+            np.maximum.at(last, whole, before[part])
+            if np.array_equal(last, before):
+                break
+        return last[made] > makes.owners
+
+    def makers(self, digest: int, end: int) -> Iterator[int]:
+        """Yield the last operations before ``end`` that created a tensor or its bases.
+
+        Args:
+            digest: The digest of the tensor.
+            end: The index of an operation.
+        """
+        makes = self.makes
+        for _ in range(_DEEPEST):
+            found = np.flatnonzero(makes.digests[: makes.of(end).start] == np.uint64(digest))
+            if len(found):
+                yield int(np.searchsorted(makes.ends, found[-1], side="right"))
+            held = self.links[self.links[:, 0] == np.uint64(digest), 1]
+            if not len(held):
+                return
+            digest = int(held[0])
 
 
 def load(path: str | os.PathLike[str]) -> Loaded:
@@ -238,93 +283,67 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     header = next(rest, None)
     if not isinstance(header, Header):
         raise ContentError("a damaged trace: it has no header")
-    tables: _Tables = {each: {} for each in ("calls", "kinds")}
-    parts = [_read_chunk(Chunk(0, [], [], *[b""] * 9), header, tables)]  # if there are no chunks
-    tensors, end = 0, None
+    calls: dict[Any, int] = {}
+    kinds: dict[Any, int] = {}
+    chunks, end = [Chunk(0, [], [], *[b""] * 9)], None  # an empty one, in case there are none
     for record in rest:
-        if isinstance(record, Chunk):
-            parts.append(part := _read_chunk(record, header, tables))
-            tensors += len(part.reads.digests) + len(part.makes.digests)
-            if tensors > _MOST_TENSORS:
-                raise ContentError(_TOO_MANY)
-        elif isinstance(record, End):
+        if isinstance(record, End):
             end = record
             break
-    parts.sort(key=lambda part: part.thread)  # the file interleaves the chunks of threads
-    of = np.concatenate([part.of for part in parts])
+        if isinstance(record, Chunk):
+            chunks.append(record)
+    if sum(len(each.read) + len(each.made) for each in chunks) > 4 * _MOST_TENSORS:
+        raise ContentError(_TOO_MANY)
+    chunks.sort(key=lambda chunk: chunk.thread)  # the file interleaves the chunks of threads
+    try:
+        parts = [_columns(chunk, header, calls, kinds) for chunk in chunks]
+    except (IndexError, ValueError):
+        raise ContentError("a damaged trace: a chunk contradicts itself") from None
+    of, threads, links, *tensors = map(np.concatenate, zip(*parts, strict=True))
     if end is None:
         notes = [f"{path} is cut off: its process was stopped. {len(of):,} operations are intact"]
     else:
         notes = [f"{path}: {note}" for note in end.notes]
-    return Loaded(
-        path=path,
-        header=header,
-        notes=notes,
-        **{name: [*table] for name, table in tables.items()},
-        of=of,
-        threads=np.repeat([part.thread for part in parts], [len(part.of) for part in parts]),
-        reads=_join([part.reads for part in parts]),
-        makes=_join([part.makes for part in parts]),
-        links=np.unique(np.concatenate([part.links for part in parts]), axis=0),
+    table = [*kinds]
+    reads, makes = (
+        Tensors(table, np.cumsum(counts), *others) for counts, *others in (tensors[:4], tensors[4:])
     )
+    links = np.unique(links, axis=0)
+    return Loaded(path, header, notes, [*calls], of, threads, reads, makes, links)
 
 
-# The calls and kinds of all chunks, each with its number in the trace.
-_Tables = dict[str, dict[Any, int]]
-
-
-class _Part(Struct):
-    """The operations of a chunk, with fields as in ``Loaded``.
-
-    ``ends`` of the tensors are counts of each operation's tensors, which ``_join`` adds up.
-    """
-
-    thread: int
-    of: Any
-    reads: Tensors
-    makes: Tensors
-    links: Any
-
-
-def _read_chunk(chunk: Chunk, header: Header, tables: _Tables) -> _Part:
-    """Read the columns of a chunk.
+def _columns(
+    chunk: Chunk, header: Header, calls: dict[Any, int], kinds: dict[Any, int]
+) -> list[Any]:
+    """Return the columns of a chunk.
 
     Args:
         chunk: The chunk.
         header: The header of the trace.
-        tables: The calls and kinds of the trace. New ones are added.
+        calls: The calls of the trace, each with its number. New ones are added.
+        kinds: The kinds of the trace, each with its number. New ones are added.
+
+    Returns:
+        For each operation, its call and its thread; the links; then, for inputs and for results,
+        the number of tensors of each operation, and each tensor's digest, kind and summaries.
 
     Raises:
-        ContentError: The chunk contradicts itself.
+        IndexError, ValueError: The chunk contradicts itself.
     """
 
-    def numbered(table: str, values: list[Any]) -> Any:
-        known = tables[table]
-        return np.array([known.setdefault(each, len(known)) for each in values], np.uint32)
+    def numbered(known: dict[Any, int], values: list[Any], chosen: bytes) -> Any:
+        numbers = [known.setdefault(each, len(known)) for each in values]
+        return np.array(numbers, np.uint32)[np.frombuffer(chosen, "<u4")]
 
-    def numbers(data: bytes) -> Any:
-        return np.frombuffer(data, "<u4")
-
-    def tensors(counts: bytes, refs: bytes) -> Tensors:
-        each, chosen = numbers(counts).astype(np.int64), numbers(refs)
+    digests = np.frombuffer(chunk.tensors, "<u8")
+    kind_of = numbered(kinds, chunk.kinds, chunk.kind_of)
+    width = 3 if header.summaries else 0
+    summaries = np.frombuffer(chunk.summaries, "<f4").reshape(len(kind_of), width)
+    of = numbered(calls, chunk.calls, chunk.of)
+    columns = [of, np.full(len(of), chunk.thread), np.frombuffer(chunk.links, "<u8").reshape(-1, 2)]
+    for counts, refs in ((chunk.reads, chunk.read), (chunk.makes, chunk.made)):
+        each, chosen = np.frombuffer(counts, "<u4").astype(np.int64), np.frombuffer(refs, "<u4")
         if len(each) != len(of) or each.sum() != len(chosen):
             raise ValueError("columns of different lengths")
-        return Tensors(each, digests[chosen], kind_of[chosen], summaries[chosen])
-
-    try:
-        digests = np.frombuffer(chunk.tensors, "<u8")
-        kind_of = numbered("kinds", chunk.kinds)[numbers(chunk.kind_of)]
-        width = 3 if header.summaries else 0
-        summaries = np.frombuffer(chunk.summaries, "<f4").reshape(len(kind_of), width)
-        of = numbered("calls", chunk.calls)[numbers(chunk.of)]
-        reads, makes = tensors(chunk.reads, chunk.read), tensors(chunk.makes, chunk.made)
-        links = np.frombuffer(chunk.links, "<u8").reshape(-1, 2)
-    except (IndexError, ValueError):
-        raise ContentError("a damaged trace: a chunk contradicts itself") from None
-    return _Part(chunk.thread, of, reads, makes, links)
-
-
-def _join(parts: list[Tensors]) -> Tensors:
-    """Join the tensors of chunks, and turn counts into ends."""
-    counts, *others = map(np.concatenate, zip(*map(astuple, parts), strict=True))
-    return Tensors(np.cumsum(counts), *others)
+        columns += [each, digests[chosen], kind_of[chosen], summaries[chosen]]
+    return columns

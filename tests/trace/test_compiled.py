@@ -61,7 +61,7 @@ def test_compiled_code_is_an_operation_with_what_it_is_given_and_gives(traces):
     trace = traces("compiled")
     graphs = [at for at in range(len(trace)) if trace.name(at) == "inductor::graph"]
     assert len(graphs) == 2 * 2 + 1
-    kinds = [trace.kinds[each] for each in trace.makes.kinds[trace.makes.of(graphs[0])]]
+    kinds = [trace.makes.table[each] for each in trace.makes.kinds[trace.makes.of(graphs[0])]]
     assert ("int64", ()) in kinds  # batch norm's count of batches
     assert not trace.notes
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ipytorchseed.trace.digests import UNSEEN, digest_of_tensor, plain_digest
-from ipytorchseed.trace.keys import keys
+from ipytorchseed.trace.aligning import Keys
 from tests.trace.recorded import record
 
 BASE = torch.arange(12.0).reshape(3, 4)
@@ -83,7 +83,7 @@ def test_numbers_and_words_are_told_apart(one, other):
 
 
 def _inputs(source, names=None):
-    found = keys(record(source, names).trace.load())
+    found = Keys(record(source, names).trace.load())
     return found.given[-1], found.made[-1]
 
 
@@ -114,7 +114,7 @@ def test_lists_of_tensors_are_read_and_written():
 
 def test_a_draw_reads_its_source(put_back):
     """Of two draws, the second starts from another state."""
-    given = keys(record("torch.rand(2)\ntorch.rand(2)").trace.load()).given
+    given = Keys(record("torch.rand(2)\ntorch.rand(2)").trace.load()).given
     assert given[0] != given[1]
 
 

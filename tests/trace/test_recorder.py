@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
-from ipytorchseed.trace.keys import keys
+from ipytorchseed.trace.aligning import Keys
 from tests.trace.recorded import Seen, record, seen
 
 pytestmark = pytest.mark.usefixtures("put_back")
@@ -273,7 +273,7 @@ def test_views_are_left_out_and_what_cannot_be_seen_is_told():
     source = "x = torch.rand(4)\ny = x.view(2, 2)\nz = torch.add(wrapped, 1)\nu = x + 1"
     recorder = record(source, {"torch": torch, "wrapped": Wrapper(torch.ones(2))})
     assert [each.line for each in seen(recorder)] == [1, 3, 4]
-    assert [*keys(recorder.trace.load()).seen] == [True, False, True]
+    assert [*Keys(recorder.trace.load()).seen] == [True, False, True]
 
 
 def test_a_worker_process_made_by_fork_records_nothing():

@@ -56,7 +56,7 @@ def test_a_trace_tells_operation_line_module_pass_shapes_and_arguments(tmp_path)
     assert (Path(place.file).name, place.code) == (Path(__file__).name, code)
     assert Path(__file__).read_text("utf-8").splitlines()[place.line - 1].strip() == code
     assert (place.module, place.backward) == ("Sequential.0", False)
-    kinds = [read.kinds[each] for each in read.reads.kinds[read.reads.of(at)]]
+    kinds = [read.reads.table[each] for each in read.reads.kinds[read.reads.of(at)]]
     assert kinds == [("float32", (4,)), ("float32", (2, 4)), ("float32", (4, 4))]
     back = names.index("aten::threshold_backward")
     assert read.place(back).module == "Sequential.1"

@@ -59,8 +59,8 @@ def made_up(file: Trace, changed: int | None = None) -> None:
     track = file.track(0, places)
     tensor = torch.zeros(4, 4)
     track._digest = lambda _: digest  # noqa: SLF001 -- only the digests are simulated
-    step = 0
-    while track.count < MILLION:
+    step = count = 0
+    while count < MILLION:
         other = 0 if changed is None or step < changed else 1 << 62
         read = [_scrambled((step << 20) + other + 1)]
         for number in [
@@ -71,6 +71,7 @@ def made_up(file: Trace, changed: int | None = None) -> None:
             track.digest(tensor)
             track.add(f"aten::op_{number}", number, [0.5, number], read, None, [digest])
             read = [digest]
+            count += 1
         step += 1
     file.close([])
 

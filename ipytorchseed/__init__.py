@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ipytorchseed.rng.table import register_source as register_source
     from ipytorchseed.rng.table import seed as seed
     from ipytorchseed.studies.study import seeds as seeds
-    from ipytorchseed.trace.tracing import trace as trace
+    from ipytorchseed.trace import trace as trace
 
     def inspector() -> Inspection | Alone:
         """Return the inspector; see ``ipytorchseed/inspector``."""

@@ -8,11 +8,11 @@ text. If no kernel runs, ``why`` reads the ledger instead.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-from collections.abc import Callable
 from queue import Empty
 from typing import Any
+
+import msgspec
 
 from ipytorchseed.errors import IPyTorchSeedError, quoted
 from ipytorchseed.notebook.why_magic import is_same, why_by_ledger
@@ -73,7 +73,8 @@ async def why(
             return await _ask(kernel, question, _LONGEST_PROOF if question.prove else _SECONDS)
         if question.prove:
             return _error(_NO_KERNEL.format(notebook))
-        return _decode(await asyncio.to_thread(why_by_ledger, notebook, question))
+        line = await asyncio.to_thread(why_by_ledger, notebook, question)
+        return msgspec.json.decode(line, type=dict[str, Any])
     except IPyTorchSeedError as error:
         return _error(str(error))
 
@@ -108,9 +109,9 @@ async def check(notebook: str, runs: int = 2, *, rerun: bool = False) -> dict[st
     except asyncio.CancelledError:
         process.terminate()
         raise
-    lines = out.splitlines()
-    said = err.decode(errors="replace").strip()
-    return _decode(lines[-1]) if lines else _error(said.rpartition("\n")[2])
+    if out:
+        return msgspec.json.decode(out.splitlines()[-1], type=dict[str, Any])
+    return _error(err.decode(errors="replace").strip().rpartition("\n")[2])
 
 
 async def replay(
@@ -142,11 +143,6 @@ async def replay(
     if kernel is None:
         return _error(_NO_KERNEL.format(notebook))
     return await _ask(kernel, question)
-
-
-def _decode(line: str | bytes) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(line)
-    return told
 
 
 def _error(message: str) -> dict[str, Any]:
@@ -189,7 +185,6 @@ async def _ask(
     own = Session(key=known.key, signature_scheme=known.signature_scheme)
     client = kernel.client(session=own)
     client.start_channels()
-    ignore: Callable[[dict[str, Any]], None] = lambda _: None  # noqa: E731 -- one line
     try:
         await client.wait_for_ready(timeout=_SECONDS)
         reply = await client.execute_interactive(
@@ -198,7 +193,7 @@ async def _ask(
             store_history=False,
             allow_stdin=False,
             user_expressions={"answer": expression(question)},
-            output_hook=ignore,
+            output_hook=lambda _: None,
             timeout=seconds,
         )
     except (RuntimeError, TimeoutError, Empty):

@@ -18,8 +18,6 @@ F = TypeVar("F", bound="Callable[..., Any]")
 P = TypeVar("P")
 IsOurs = Callable[[Path], bool]
 
-_HELP = ("-h", "--help")
-
 
 def flag(names: str, told: str) -> Callable[[F], F]:
     """Declare a flag.
@@ -107,13 +105,12 @@ class Seed(click.ParamType):  # type: ignore[type-arg] # generic only since clic
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ANN401, D102 -- click's
         text = str(value)
-        message = no_seed(quoted(text))
-        if re.fullmatch(r"[+-]?\d{1,60}", text):
-            try:
-                return check_seed(int(text))
-            except SeedError as error:
-                message = str(error)
-        raise click.BadParameter(message, ctx, param)
+        if not re.fullmatch(r"[+-]?\d{1,60}", text):
+            self.fail(no_seed(quoted(text)), param, ctx)
+        try:
+            return check_seed(int(text))
+        except SeedError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Place(click.Path):
@@ -190,8 +187,8 @@ class Words(click.Group):
 
 def without_dashes(command: click.Command) -> dict[str, str]:
     """Return the names of a command's options, keyed by the name without dashes."""
-    options = [each for each in command.params if isinstance(each, click.Option)]
-    return {name.lstrip("-"): name for option in options for name in option.opts}
+    options = (each.opts for each in command.params if isinstance(each, click.Option))
+    return {name.lstrip("-"): name for names in options for name in names}
 
 
 def no_such_option(name: str, here: click.Context, forms: Mapping[str, click.Command]) -> str:
@@ -208,7 +205,7 @@ def no_such_option(name: str, here: click.Context, forms: Mapping[str, click.Com
         return f"{said}; numbers here begin at 1"
     options = {form: without_dashes(command).values() for form, command in forms.items()}
     elsewhere = [f"{form} {name}" for form, known in options.items() if name in known]
-    if name in _HELP:
+    if name in ("-h", "--help"):
         return f"{said}; for help, type {here.find_root().info_name}?"
     if elsewhere:
         return f"{said}; did you mean {' or '.join(elsewhere)}?"

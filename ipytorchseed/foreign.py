@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -94,12 +95,12 @@ class Format(Struct, frozen=True):
         Raises:
             ContentError: The JSON holds too many values, or is nested too deeply.
         """
-        separators = (b"[", b"{", b",") if isinstance(content, bytes) else ("[", "{", ",")
-        counts = [content.count(each) for each in separators]  # type: ignore[arg-type]
-        if sum(counts) > self.values:
+        separators = b"[{," if isinstance(content, bytes) else "[{,"
+        lists, dicts, commas = map(content.count, separators)  # type: ignore[arg-type]
+        if lists + dicts + commas > self.values:
             raise ContentError(f"it holds more than {self.values:,} values")
         value = decoder(content)
-        if counts[0] + counts[1] > self.depth:
+        if lists + dicts > self.depth:
             refuse_deep(value, self.depth)
         return value
 
@@ -145,12 +146,9 @@ def refuse_deep(value: object, depth: int = 100) -> None:
     """
     level = [value]
     for _ in range(depth + 1):
-        level = [
-            inner
-            for each in level
-            if isinstance(each, dict | list)
-            for inner in (each.values() if isinstance(each, dict) else each)
-        ]
+        containers = (each for each in level if isinstance(each, dict | list))
+        values = (each.values() if isinstance(each, dict) else each for each in containers)
+        level = [*chain.from_iterable(values)]
         if not level:
             return
     raise ContentError(TOO_DEEP)

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import sys
 
-_TABLE = "ipytorchseed.rng.table"
-
 
 class RunContext:
     """The provider that MLflow asks for tags when a run begins."""
 
     def in_context(self) -> bool:
         """Return whether this process has used ipytorchseed."""
-        return _TABLE in sys.modules
+        return "ipytorchseed.rng.table" in sys.modules
 
     def tags(self) -> dict[str, str]:
         """Return the tags: the last applied seed, and the digest of each source."""

@@ -36,7 +36,7 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.receipts.privacy import Places
 from ipytorchseed.receipts.reading import read as read_receipt
 from ipytorchseed.receipts.writing import write
-from ipytorchseed.render.trace import TraceView
+from ipytorchseed.render.trace import comparison_json, write_comparison
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import why_elsewhere
 from ipytorchseed.session.states import LedgerStates
@@ -257,8 +257,8 @@ class Traces(Kind):
         sound, read = load(self.sound), load(self.path)
         for rtol in (None, 1e-3) if read.header.summaries else (None,):
             for pair in ((sound, read), (read, sound)):
-                view = TraceView(compare(*pair, rtol))
-                view.text(), view.to_json()
+                found = compare(*pair, rtol)
+                write_comparison(found), comparison_json(found)
 
 
 class Ranks(Kind):

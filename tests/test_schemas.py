@@ -25,7 +25,7 @@ from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import rng_json
 from ipytorchseed.render.scope import receipt_json
-from ipytorchseed.render.trace import TraceView
+from ipytorchseed.render.trace import comparison_json
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.studies.record import Record
@@ -151,6 +151,6 @@ def test_two_traces(tmp_path):
     a, b, c = (load(tmp_path / name) for name in "abc")
     kinds = []
     for pair in ((a, a), (a, b), (a, c), (c, b)):
-        told = check("trace", TraceView(compare(*pair, rtol=1e-6)).to_json())
+        told = check("trace", comparison_json(compare(*pair, rtol=1e-6)))
         kinds.append((told["first_divergence"] or {}).get("kind"))
     assert kinds == [None, "argument", "only-b", "argument"]

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from ipytorchseed.checking.report import explanation, headline, summary
 from ipytorchseed.checking.verdict import Verdict
-from ipytorchseed.render.text import escaped, visible
+from ipytorchseed.render.text import visible
 
 
 def as_junit(verdicts: Sequence[Verdict]) -> str:
@@ -36,9 +36,9 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=escaped(".".join(verdict.path.parent.parts)) or ".",
-            name=escaped(verdict.path.name),
-            file=escaped(str(verdict.path)),
+            classname=visible(".".join(verdict.path.parent.parts)) or ".",
+            name=visible(verdict.path.name),
+            file=visible(str(verdict.path)),
             time=f"{verdict.seconds:.3f}",
         )
         if verdict.exit_code:
@@ -64,7 +64,7 @@ def annotate(verdicts: Iterable[Verdict]) -> Iterator[str]:
             continue
         title = _property(f"{visible(verdict.path.name)}: {headline(verdict)}")
         place = (
-            f"file={_property(escaped(verdict.path.as_posix()))},line={verdict.line},title={title}"
+            f"file={_property(visible(verdict.path.as_posix()))},line={verdict.line},title={title}"
         )
         yield f"::error {place}::{_data(explanation(verdict))}"
 

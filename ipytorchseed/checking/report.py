@@ -16,7 +16,7 @@ from ipytorchseed.checking.notebook import VARIES
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.text import draw_table, escaped, visible, wrap
+from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.explanation import Cause
@@ -243,7 +243,7 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for verdict in verdicts:
         for cell, made in groupby(verdict.edits or (), key=lambda each: each.cell):
             told = diff(f"{visible(str(verdict.path))} {cell.name}", cell.source, [*made])
-            yield from ("", *(line.rstrip() for line in escaped(told, lines=True).split("\n")))
+            yield from ("", *(line.rstrip() for line in visible(told, lines=True).split("\n")))
 
 
 def _named(words: str, cells: Sequence[CellVerdict]) -> Iterator[str]:
@@ -297,7 +297,7 @@ def _causes(causes: Sequence[Cause]) -> Iterator[str]:
     for cause, after in zip_longest(causes, causes[1:]):
         yield wrap(cause.message, first="  ▲ ")
         if after is None or after.fix != cause.fix:
-            yield from (f"    try: {escaped(line)}" for line in cause.fix.splitlines())
+            yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
         if cause.finding.how:
             yield wrap(cause.finding.how, first="    ")
 

@@ -13,8 +13,8 @@ import click
 from ipytorchseed import __version__
 from ipytorchseed.commands import Whole, Words, option
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible
+from ipytorchseed.render.view import TableView
 
 Specs = dict[str, dict[str, Any]]
 

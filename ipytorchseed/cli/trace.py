@@ -34,11 +34,10 @@ def diff(ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: b
     operation with equal inputs and different results. Exits with 0 if both runs computed the
     same, 1 if they differ, and 2 if a file cannot be read.
     """
-    from ipytorchseed.render.trace import TraceView
+    from ipytorchseed.render.trace import comparison_json, write_comparison
     from ipytorchseed.trace.comparing import compare
     from ipytorchseed.trace.loading import load
 
     found = compare(load(a), load(b), rtol)
-    view = TraceView(found)
-    click.echo(view.to_json() if as_json else view.text())
+    click.echo(comparison_json(found) if as_json else write_comparison(found))
     ctx.exit(0 if found.equal else 1)

@@ -58,20 +58,12 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     done = ok and after is not None and after.id != newest
     if text[:2] in _MARKS:
         ok, text = text.startswith("✓"), text[2:]
-    undo = _undo(str(wish.get("what")), after) if done and after is not None else None
+    undo: Model | None = None
+    if done and wish.get("what") == "replay":
+        undo = {"what": "undo-replay"}
+    elif done and wish.get("what") not in ("save", "undo-replay"):  # these move no state
+        undo = {"what": "rewind", "run": after and after.id}
     return {"say": "done", "ok": ok, "text": text, "line": line, "undo": undo}
-
-
-def _undo(what: str, after: Run) -> Model | None:
-    """Return the request that undoes an action; None if it moved no state.
-
-    Args:
-        what: The action.
-        after: The record of the magic that the action ran.
-    """
-    if what == "replay":
-        return {"what": "undo-replay"}
-    return None if what in ("save", "undo-replay") else {"what": "rewind", "run": after.id}
 
 
 def _line(state: State, wish: Mapping[str, Any]) -> str:
@@ -80,53 +72,44 @@ def _line(state: State, wish: Mapping[str, Any]) -> str:
     Raises:
         LookupFailure: There is no such button, or a value is invalid.
     """
-    what = wish.get("what")
+    what, kernel = wish.get("what"), state.tracking.session.kernel
     if what in ("prove", "replay", "rewind"):
-        return _line_for_run(state, str(what), wish)
-    if what == "undo-replay":
-        return "%replay --undo"
+        word = run_word(_run(state, wish["run"]), kernel)
+        if what == "prove":
+            other = run_word(_run(state, wish["against"]), kernel)
+            return f"%why {word} --against {other} --prove --json"
+        if what == "rewind":
+            return f"%seed rewind {word}"
+        return f"%replay {word}{' --yes' if wish.get('sure') else ''}"
     if what == "reseed":
         typed = str(wish.get("seed", "")).strip()
         if not re.fullmatch(r"[0-9]{1,20}", typed) or int(typed) >= LIMIT:
             raise LookupFailure(f"a seed is an integer from 0 to {LIMIT - 1}")
         return f"%seed {typed}{' --generators' if wish.get('generators') else ''}"
-    if what == "new":
-        return "%seed new"
     if what in ("save", "restore"):
         return f"%seed {what} {as_word(str(wish.get('name', '')))}"
-    raise LookupFailure(f"there is no button {what!r}")
+    plain = {"undo-replay": "%replay --undo", "new": "%seed new"}
+    if what not in plain:
+        raise LookupFailure(f"there is no button {what!r}")
+    return plain[what]
 
 
-def _line_for_run(state: State, what: str, wish: Mapping[str, Any]) -> str:
-    """Return the line of a magic that performs an action on a run."""
-    kernel = state.tracking.session.kernel
-    word = run_word(_run(state, int(wish["run"])), kernel)
-    if what == "prove":
-        other = run_word(_run(state, int(wish["against"])), kernel)
-        return f"%why {word} --against {other} --prove --json"
-    if what == "rewind":
-        return f"%seed rewind {word}"
-    return f"%replay {word}{' --yes' if wish.get('sure') else ''}"
-
-
-def _run(state: State, number: int) -> Run:
-    run = state.tracking.session.ledger.run(number)
+def _run(state: State, number: Any) -> Run:  # noqa: ANN401 -- JSON of a view
+    run = state.tracking.session.ledger.run(int(number))
     if run is None:
         raise LookupFailure("the ledger no longer keeps this run")
     return run
 
 
 def _question(state: State, wish: Mapping[str, Any]) -> str:
-    session = state.tracking.session
-    name = str(wish.get("name", "")).strip()
-    if wish.get("what") == "save":
+    session, what, tracks = state.tracking.session, wish.get("what"), state.options.tracking
+    if what == "save":
+        name = str(wish.get("name", "")).strip()
         taken = name in session.ledger.saves(session.notebook)
         return f"Something is saved as {name!r}. Replace it?" if taken else ""
-    if wish.get("what") == "replay" and state.options.tracking:
-        plan = state.part(Replays).plan(_run(state, int(wish["run"])))
-        outside = say_outside(plan, session.kernel)
+    if what == "replay" and tracks:
+        outside = say_outside(state.part(Replays).plan(_run(state, wish["run"])), session.kernel)
         return f"{outside}. Run that again?" if outside else ""
-    if wish.get("what") in ("replay", "undo-replay"):
-        return ""  # without tracking the magic refuses; otherwise it can be undone
-    verb = {"rewind": "Rewind", "restore": "Restore"}.get(str(wish.get("what")), "Reseed")
-    return "" if state.options.tracking else _LOST.format(verb)
+    if tracks or what in ("replay", "undo-replay"):  # without tracking, %replay refuses
+        return ""
+    return _LOST.format({"rewind": "Rewind", "restore": "Restore"}.get(str(what), "Reseed"))

@@ -72,21 +72,16 @@ class Inspector(anywidget.AnyWidget):
         self.send(visible_model(model))
 
     def _asked(self, _: object, content: Any, __: object) -> None:  # noqa: ANN401 -- JSON of a view
-        try:
-            self._reply(content)
-        except Exception as error:  # noqa: BLE001 -- the view that asked shows any error
-            self.say({"say": "done", "ok": False, "text": in_brief(error)})
-
-    def _reply(self, content: Any) -> None:  # noqa: ANN401 -- JSON of a view
         if not isinstance(content, dict):
             return
-        refuse_deep(content, _DEEPEST)
-        if self.answer is None:
-            told: Model | None = {"say": "gone", "text": "ipytorchseed is not loaded now."}
-        else:
-            told = self.answer(content)
-        if told is not None:
-            self.say({**told, "view": content.get("view")})
+        try:
+            refuse_deep(content, _DEEPEST)
+            gone = {"say": "gone", "text": "ipytorchseed is not loaded now."}
+            told = gone if self.answer is None else self.answer(content)
+            if told is not None:
+                self.say({**told, "view": content.get("view")})
+        except Exception as error:  # noqa: BLE001 -- the view that asked shows any error
+            self.say({"say": "done", "ok": False, "text": in_brief(error)})
 
     def __repr__(self) -> str:
         return _TEXT
@@ -143,11 +138,6 @@ class Present:
         self.rows: dict[str, Row] = {}
         self._states: dict[str, bytes] = {}
 
-    @property
-    def sources(self) -> list[str]:
-        """The names of the sources."""
-        return [name for name, row in self.rows.items() if not row.type]
-
     def look(self, found: Sequence[FoundGenerator]) -> None:
         """Read the state of every source and the given generators, without moving any.
 
@@ -158,21 +148,20 @@ class Present:
         states: dict[str, bytes] = {}
         every: list[Source | FoundGenerator] = [*sources(), *found]
         for each in every:
-            state = state_of(each)
-            rows[each.name] = self._row(each, state)
+            state, row = state_of(each), self.rows.get(each.name)
+            before = self._states.get(each.name)
+            named = None if state is None else digest(state)
+            if state is None or row is None or row.type != each.type:
+                row = row_of(each, state)
+            elif row.digest != named:
+                # A search for a seed takes a tenth of a second if there is none. If draws lead here
+                # from a state whose seed is unknown, a search would not find one either.
+                is_lost = row.position.draws is None
+                if is_lost and before and draws_between(before, state) is not None:
+                    row = replace(row, digest=named)
+                else:
+                    row = row_of(each, state)
+            rows[each.name] = row
             if state is not None:
                 states[each.name] = bytes(state)
         self.rows, self._states = rows, states
-
-    def _row(self, each: Source | FoundGenerator, state: bytes | None) -> Row:
-        known = self.rows.get(each.name)
-        if known is not None and state is not None and known.type == each.type:
-            named = digest(state)
-            if known.digest == named:
-                return known
-            # A search for a seed takes a tenth of a second if there is none. If draws lead here
-            # from a state whose seed is unknown, a search would not find one either.
-            lost = known.position.draws is None and each.name in self._states
-            if lost and draws_between(self._states[each.name], state) is not None:
-                return replace(known, digest=named)
-        return row_of(each, state)

@@ -101,7 +101,7 @@ class MessageHandler:
         history = self._here()
         line = history.add(run)
         if run.status == UNDONE:
-            places = [history.ids.index(run.id)] if run.id in history.ids else []
+            places = [place for place, each in enumerate(history.ids) if each == run.id]
             self._widget.say(self._lines({"places": places}))
             return
         self._by.update(dict.fromkeys(line.between, f"before {line.name}"))
@@ -137,20 +137,15 @@ class MessageHandler:
         self._opened = True
         history = self._here()
         history.catch_up()
-        count = len(history)
-        places = range(max(0, count - _FIRST), count)
-        lines = history.lines(places)
-        return {
-            **self._now(question),
-            "say": "all",
-            "total": count,
-            "rows": [[place, line_model(line) if line else None] for place, line in lines.items()],
-        }
+        places = range(max(0, len(history) - _FIRST), len(history))
+        return {**self._now(question), **self._lines({"places": [*places]}), "say": "all"}
 
     def _now(self, question: Mapping[str, Any]) -> Model:
         state = self._state
         session, history = state.tracking.session, self._here()
-        self._look()
+        with state.lock:
+            if not state.at_work:  # no cell runs
+                self._present.look(state.generators())
         rows = self._present.rows.values()
         now = {row.name: row.digest for row in rows if row.digest}
         self._by.update(history.moves(now))
@@ -173,13 +168,6 @@ class MessageHandler:
             told["settings"] = settings
         return told
 
-    def _look(self) -> None:
-        """Read the states of sources and generators, unless a cell is running."""
-        state = self._state
-        with state.lock:
-            if not state.at_work:
-                self._present.look(state.generators())
-
     def _lines(self, question: Mapping[str, Any]) -> Model:
         history = self._here()
         places = [int(place) for place in question.get("places", [])[:_MOST]]
@@ -200,12 +188,11 @@ class MessageHandler:
 
     def _why(self, question: Mapping[str, Any]) -> Model:
         session, name = self._state.tracking.session, str(question.get("name") or "")
-        numbers = [question.get("run"), question.get("against")]
-        runs = [session.ledger.run(int(each)) if each else None for each in numbers]
-        run = run_named(session, name) if name else runs[0]
+        run, against = (session.ledger.run(int(question.get(it) or 0)) for it in ("run", "against"))
+        run = run_named(session, name) if name else run
         if run is None:
             return {"say": "done", "ok": False, "text": "The ledger no longer keeps this run."}
-        model = why_model(WhyView(why(session, run, runs[1]), session.kernel))
+        model = why_model(WhyView(why(session, run, against), session.kernel))
         return {"say": "why", "name": name, **model}
 
     def _cell(self, question: Mapping[str, Any]) -> Model:
@@ -213,8 +200,7 @@ class MessageHandler:
         session = self._state.tracking.session
         run = find_run(session, str(question.get("number")))
         last = session.ledger.last_run(run.notebook, run.cell) or run
-        numbers = [each.execution_count for each in (last, run)]
-        text = (
-            f"{run_phrase(run, session.kernel)} is `{label_of(run.source)}`, which is not in sight."
-        )
+        numbers = [last.execution_count, run.execution_count]
+        name = run_phrase(run, session.kernel)
+        text = f"{name} is `{label_of(run.source)}`, which is not in sight."
         return {"say": "cell", "numbers": numbers, "text": text}

@@ -17,7 +17,7 @@ from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
 from ipytorchseed.notebook.streams import marked
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.own_lines import is_inspection, is_inspection_magic
-from ipytorchseed.render.text import escaped, visible
+from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
     import click
@@ -48,7 +48,7 @@ def as_word(name: str) -> str:
         LookupFailure: The name cannot be typed in a magic's line.
     """
     name = name.strip()
-    if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or escaped(name) != name:
+    if not name or name.startswith("-") or re.search(r"[\"'${}\\]", name) or visible(name) != name:
         raise LookupFailure(
             f"{name!r} is not a valid name: a name has at least one letter, does not start with -,"
             " and contains none of \" ' $ { } \\ or invisible characters"

@@ -70,7 +70,7 @@ def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> Non
                 backward=each.place.backward,
                 **pick(each, "source", "operation", "calls", "numbers"),
             )
-            for each in (*draws.all, *by_line.drawn)
+            for each in (*draws.drawn, *by_line.drawn)
         )
         state.note(Trace(traced=recorder.count, draws=drawn, notes=tuple(recorder.notes)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipytorchseed.experiment.verdict import Checked, Culprit
-from ipytorchseed.render.text import escaped, width, wrap
+from ipytorchseed.render.text import visible, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
 from ipytorchseed.why.evidence import run_phrase
@@ -12,9 +12,6 @@ from ipytorchseed.why.words import many, sentence, stream_of
 
 # The most differences that are listed.
 _MOST = 6
-
-_FLAGS = "torch.use_deterministic_algorithms"
-
 
 _KNOWN = {
     "switches": "torch has a deterministic algorithm for it.",
@@ -30,12 +27,22 @@ class CheckView(View):
         checked: The result.
         said: How the cell's run differed from its run before; None if unknown.
         kernel: The id of the current kernel.
+
+    Attributes:
+        notes: Sentences about what could not be copied, observed or guaranteed.
+        listed: What differs: each name, and by how much.
+        more: The number of differences that are not listed.
     """
 
     template = "check"
 
     def __init__(self, checked: Checked, said: Explanation | None = None, kernel: str = "") -> None:
         self.checked = checked
+        self.notes = [*map(sentence, checked.notes)]
+        self.listed = [
+            (each.name or each.what, each.detail) for each in checked.differences[:_MOST]
+        ]
+        self.more = max(0, len(checked.differences) - _MOST)
         self._said = said
         self._kernel = kernel
 
@@ -49,7 +56,15 @@ class CheckView(View):
         if checked.reproducible:
             runs = f"{_times(checked.runs)} from the same state"
             return f"The cell repeats, bit for bit: {runs} gave the same result."
-        return self._fault
+        if checked.culprit is not None:
+            several = checked.entry is not None
+            how = ", for more than one reason." if several else f": {self.where(checked.culprit)}"
+            return f"The cell does not repeat{how}"
+        if checked.first_only:
+            return "The cell's first run differs from the others, which agree."
+        outside = checked.entry is not None or checked.suspects
+        but = ", although each torch operation does" if outside else ""
+        return f"The cell does not repeat{but}."
 
     @property
     def begins(self) -> str:
@@ -57,27 +72,15 @@ class CheckView(View):
         said = self._said
         if not self.checked.reproducible or said is None or said.against is None:
             return ""
-        causes = [each for each in said.causes if each.kind in ("input", "rng")]
         names = [
-            f"`{each.name}`" if each.kind == "input" else stream_of(each.name) for each in causes
+            f"`{each.name}`" if each.kind == "input" else stream_of(each.name)
+            for each in said.causes
+            if each.kind in ("input", "rng")
         ]
         if not said.changed or not names:
             return ""
         run = run_phrase(said.against, self._kernel)
         return f"What changed since {run} is what it starts from: {', '.join(names)}."
-
-    @property
-    def _fault(self) -> str:
-        checked = self.checked
-        if checked.culprit is not None:
-            if checked.entry is not None:
-                return "The cell does not repeat, for more than one reason."
-            return f"The cell does not repeat: {self.where(checked.culprit)}"
-        if checked.first_only:
-            return "The cell's first run differs from the others, which agree."
-        if checked.entry is not None or checked.suspects:
-            return "The cell does not repeat, although each torch operation does."
-        return "The cell does not repeat."
 
     @staticmethod
     def where(culprit: Culprit) -> str:
@@ -106,81 +109,50 @@ class CheckView(View):
         return said
 
     @property
-    def outside(self) -> list[str]:
-        """Sentences about a difference that came from outside torch's operations."""
-        checked = self.checked
-        said = []
-        entry = checked.entry
+    def findings(self) -> list[str]:
+        """Sentences about what differed first, if an operation alone does not explain it."""
+        checked, entry, culprit = self.checked, self.checked.entry, self.checked.culprit
+        said = [*map(sentence, checked.suspects)]
         if entry is not None:
             line = "" if entry.line is None else f" on line {entry.line}"
-            what = (
-                "drew from a generator in a different state"
-                if entry.draws
-                else "is the first operation with different inputs; the difference came from"
-                " outside torch"
-            )
-            said.append(f"{entry.operation}{line} {what}.")
-        said += map(sentence, checked.suspects)
-        if entry is not None and not checked.suspects:
-            said.append("Nothing was found that explains this.")
+            what = "drew from a generator in a different state"
+            if not entry.draws:
+                what = "is the first operation with different inputs; the difference came from"
+                what += " outside torch"
+            why = said or ["Nothing was found that explains this."]
+            said = [f"{entry.operation}{line} {what}.", *why]
+            said += [] if culprit is None else [self.where(culprit)]
+        elif checked.operations and not (culprit or said or checked.first_only):
+            count = many(checked.operations, "operation")
+            said = [f"While its {count} were being traced, the cell did repeat."]
         return said
-
-    @property
-    def traced(self) -> list[str]:
-        """A sentence about a trace that found nothing."""
-        checked = self.checked
-        named = checked.culprit or checked.entry or checked.suspects or checked.first_only
-        if named or not checked.operations:
-            return []
-        count = many(checked.operations, "operation")
-        return [f"While its {count} were being traced, the cell did repeat."]
 
     @property
     def remedies(self) -> list[str]:
         """Sentences about fixes."""
         checked = self.checked
-        said = []
         if checked.first_only:
             return []
-        if checked.with_flags == "repeats":
-            said.append(
-                "With deterministic algorithms it repeats: put %%deterministic at the top of the"
-                f" cell ({_FLAGS})."
-            )
-        elif checked.with_flags == "error":
-            said.append(f"With deterministic algorithms it fails: {checked.flags_said}")
-        elif checked.with_flags == "differs":
-            said.append("With deterministic algorithms it still does not repeat.")
-        culprit = checked.culprit
-        if culprit is not None and culprit.instead:
-            said.append(f"Use instead: {culprit.instead}.")
+        how = {
+            "repeats": "it repeats: put %%deterministic at the top of the cell"
+            " (torch.use_deterministic_algorithms).",
+            "error": f"it fails: {checked.flags_said}",
+            "differs": "it still does not repeat.",
+        }
+        flags = checked.with_flags
+        said = [f"With deterministic algorithms {how[flags]}"] if flags else []
+        if checked.culprit is not None and checked.culprit.instead:
+            said.append(f"Use instead: {checked.culprit.instead}.")
         return said
-
-    @property
-    def notes(self) -> list[str]:
-        """Sentences about what could not be copied, observed or guaranteed."""
-        return [*map(sentence, self.checked.notes)]
-
-    @property
-    def listed(self) -> list[tuple[str, str]]:
-        """What differs: each name, and by how much."""
-        return [(each.name or each.what, each.detail) for each in self.checked.differences[:_MOST]]
-
-    @property
-    def more(self) -> int:
-        """The number of differences that are not listed."""
-        return max(0, len(self.checked.differences) - _MOST)
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
         checked = self.checked
         parts = [wrap(each, first="") for each in (self.title, self.begins) if each]
         culprit = checked.culprit
-        parts += [wrap(each, first="  ▲ ") for each in (*self.outside, *self.traced)]
-        if culprit is not None and checked.entry is not None:
-            parts.append(wrap(self.where(culprit), first="  ▲ "))
+        parts += [wrap(each, first="  ▲ ") for each in self.findings]
         if culprit is not None and culprit.code:
-            code = escaped(f"{culprit.line}: {culprit.code}")
+            code = visible(f"{culprit.line}: {culprit.code}")
             parts.append(f"      {code}"[: width()].rstrip())
         parts += [wrap(each, first="    ") for each in self.evidence]
         if self.remedies:
@@ -189,7 +161,7 @@ class CheckView(View):
             parts += ["", f"Differs between {_times(checked.runs)}"]
             parts += [wrap(f"{name}: {detail}", first="  ") for name, detail in self.listed]
             parts += [f"  and {self.more} more"] if self.more else []
-        if checked.notes:
+        if self.notes:
             parts += ["", *(wrap(note, first="Note: ") for note in self.notes)]
         return "\n".join(parts)
 

@@ -7,8 +7,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.view import fill
 from ipytorchseed.why.explanation import Change
@@ -55,12 +53,11 @@ def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
         and pair[0] != pair[1]
     ]
     found.sort(key=lambda item: _MEASURES.search(item[0]) is None)
-    once = {tuple(map(_rounded, pair)): (name, pair) for name, pair in reversed(found)}
-    return [each for each in found if each in once.values()][:_MOST_SERIES]
-
-
-def _rounded(series: Series) -> tuple[str, ...]:
-    return tuple(f"{number:.{_DIGITS}g}" for number in series)
+    once: dict[object, tuple[str, Pair]] = {}
+    for name, pair in found:
+        rounded = tuple(tuple(f"{number:.{_DIGITS}g}" for number in each) for each in pair)
+        once.setdefault(rounded, (name, pair))
+    return [*once.values()][:_MOST_SERIES]
 
 
 def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str, Pair]]:
@@ -107,6 +104,9 @@ _MIDDLE = 0.43  # of a line that neither rises nor falls
 _POINTS = 240
 _WIDTH, _HEIGHT, _GAP = 420, 64, 22
 
+# The width and height of a drawing of two curves and their difference.
+BOX = _WIDTH, _HEIGHT + _GAP
+
 
 def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 60) -> list[str]:
     """Draw both series on one scale, and their difference, as three text lines."""
@@ -129,32 +129,16 @@ def sparkline(series: Sequence[float], low: float, high: float, columns: int) ->
     )
 
 
-class Curves(Struct, frozen=True):
-    """Two series as paths of SVG, in a box of ``width`` by ``height``.
-
-    Attributes:
-        before: The earlier series.
-        after: The later series, on the same scale.
-        apart: Their difference, below both.
-    """
-
-    before: str
-    after: str
-    apart: str
-    width: int = _WIDTH
-    height: int = _HEIGHT + _GAP
-
-
-def draw_curves(before: Sequence[float], after: Sequence[float]) -> Curves:
-    """Draw both series, and below them their difference."""
+def draw_curves(before: Sequence[float], after: Sequence[float]) -> list[str]:
+    """Draw both series and their difference as three paths of SVG, in ``BOX``."""
     first, second = _thin(before, _POINTS), _thin(after, _POINTS)
-    low, high = range_of([*first, *second])
+    both = range_of([*first, *second])
     apart = _thin([abs(x - y) for x, y in zip(before, after, strict=False)], _POINTS)
-    return Curves(
-        before=_path(first, low, high, _HEIGHT - 4, _HEIGHT - 8),
-        after=_path(second, low, high, _HEIGHT - 4, _HEIGHT - 8),
-        apart=_path(apart, 0.0, max(range_of(apart)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4),
-    )
+    return [
+        _path(first, *both, _HEIGHT - 4, _HEIGHT - 8),
+        _path(second, *both, _HEIGHT - 4, _HEIGHT - 8),
+        _path(apart, 0.0, max(range_of(apart)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4),
+    ]
 
 
 def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
@@ -163,7 +147,7 @@ def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
     Returns:
         An ``svg`` element that has no script and no text of the user's.
     """
-    return fill("curves", drawn=draw_curves(before, after))
+    return fill("curves", paths=draw_curves(before, after), box=BOX)
 
 
 def _thin(series: Sequence[float], most: int) -> list[float]:

@@ -9,7 +9,7 @@ from typing import Any
 from zlib import crc32
 
 from ipytorchseed.receipts.record import each_text
-from ipytorchseed.render.curves import draw_curves
+from ipytorchseed.render.curves import BOX, draw_curves
 from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.report import Report
 from ipytorchseed.render.seeding import Row
@@ -18,6 +18,7 @@ from ipytorchseed.render.timeline import Line
 from ipytorchseed.render.values import code, hue, pick
 from ipytorchseed.render.why import KEEP, WhyView, say_path
 from ipytorchseed.why.evidence import run_name
+from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Cause, Root
 
 # Texts, numbers, booleans and None, and lists and dicts of these.
@@ -45,7 +46,8 @@ def now_model(rows: Iterable[Row], moves: Mapping[str, str]) -> list[Model]:
     """
     return [
         {
-            **pick(row, "name", "type", "where"),
+            **pick(row, "name", "type"),
+            "where": str(row.position),
             "chip": chip_model(row.digest),
             "by": moves.get(row.name, ""),
         }
@@ -70,7 +72,7 @@ def settings_model(report: Report | None) -> Model:
         "verdict": report.verdict,
         "brief": f"{report.verdict} {risks[0]}{more}" if risks else report.verdict,
         "right": f"{right} settings as they should be" if report.risks else "",
-        "risks": [[risk, how, command] for risk, how, command in report.risks],
+        "risks": [*map(list, report.risks)],
         "groups": [{"title": title, "rows": rows} for title, rows in report.groups],
     }
 
@@ -117,7 +119,11 @@ def _cause_model(view: WhyView, cause: Cause) -> Model:
         **pick(cause, "kind", "name", "message", "proof"),
         "page": cause_page(cause.kind, cause.name),
         "finding": view.finding(cause),
-        "chips": [*map(chip_model, view.begun(cause.name))] if cause.kind == "rng" else [],
+        "chips": [
+            chip_model(None if run is None else run.before.get(cause.name))
+            for run in (view.explanation.against, view.explanation.run)
+            if cause.kind == "rng"
+        ],
     }
 
 
@@ -137,23 +143,23 @@ def why_model(view: WhyView) -> Model:
             else _cause_model(view, each)
             for each in (*view.answer, *view.folded)
         ],
-        "prove": view.is_provable,
-        "asks": sorted(view.asks),
+        "prove": not said.tested
+        and any(cause.finding.level == MAY_MATTER for cause in said.causes),
+        # The variables in the answer that other cells set: each can be asked about.
+        "asks": sorted(
+            {each.name for each in said.causes if each.kind == "input"}.union(
+                *(root.path for root in said.roots)
+            )
+        ),
         "keep": [KEEP, *view.keep] if view.keep else [],
         "reason": view.one_reason,
         "back": view.way_back,
         "mend": [*said.remedy.commands],
         "next": view.next_step,
-        "changed": [[change.name or change.what, change.detail] for change in view.shown],
+        "changed": [*map(list, view.shown)],
         "more": view.more,
         "curves": [
-            {
-                "name": name,
-                "box": [drawn.width, drawn.height],
-                "paths": [drawn.before, drawn.after, drawn.apart],
-            }
-            for name, pair in view.series
-            for drawn in [draw_curves(*pair)]
+            {"name": name, "box": [*BOX], "paths": draw_curves(*pair)} for name, pair in view.series
         ],
         "cleared": [*map(list, view.cleared)],
     }

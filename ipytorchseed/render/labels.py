@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -66,34 +67,19 @@ class Shown(Struct, frozen=True):
         return f"{self.label} {write_digits(self.number, _FEWEST)}{self.unit}"
 
 
-class _Value(Struct, frozen=True):
-    """A value in a call of ``print``.
-
-    Attributes:
-        at: The position of the value's placeholder in the text.
-        label: The name that the text gives to the value; or empty.
-        code: The expression that is printed.
-        spec: The format specification; or empty.
-    """
-
-    at: int
-    label: str
-    code: ast.expr
-    spec: str
-
-
-class _Print(Struct, frozen=True):
+class _Print(NamedTuple):
     """The cell's last call of ``print``.
 
     Attributes:
         text: The printed text, with one placeholder for each value.
-        values: The values, in order.
+        values: The values, by the position of the placeholder: the name that the text gives to the
+            value, or empty; the expression that is printed; the format specification, or empty.
         is_sure: Whether this call is known to be the last one that prints.
         is_only: Whether this is the cell's only ``print``, and not in a branch.
     """
 
     text: str
-    values: tuple[_Value, ...]
+    values: dict[int, tuple[str, ast.expr, str]]
     is_sure: bool
     is_only: bool
 
@@ -145,11 +131,6 @@ def write_step(before: float, after: float) -> str:
     return ""
 
 
-def shown_number(run: Run) -> Shown | None:
-    """Return the number that a run showed last, with its label; None if unknown."""
-    return next(reversed(shown_numbers(run)), None)
-
-
 def shown_numbers(run: Run) -> list[Shown]:
     """Return the numbers that a run showed last; numbers with a name come last."""
     series = None if run.outputs.result is None else run.outputs.result.series
@@ -162,37 +143,30 @@ def shown_numbers(run: Run) -> list[Shown]:
 
 def _match(printed: _Print, numbers: tuple[float, ...], run: Run) -> list[Shown]:
     """Match the values of the last print to the printed numbers."""
-    values = {value.at: value for value in printed.values}
     found = [*NUMBER.finditer(printed.text)]
-    tail = numbers[-len(found) :] if found else ()
-    if len(tail) != len(found):
+    if not 0 < len(found) <= len(numbers):
         return []
     # If the only print writes as many numbers as were printed, all of them are from it.
-    is_sure = printed.is_sure or (printed.is_only and len(numbers) == len(found))
+    are_all = len(numbers) == len(found)
+    is_sure = printed.is_sure or (printed.is_only and are_all)
     shown = list[Shown]()
-    for match, number in zip(found, tail, strict=True):
-        value = values.get(match.start())
-        if value is None:
+    for match, number in zip(found, numbers[-len(found) :], strict=True):
+        if match.start() not in printed.values:
             if float(match[0]) != number:
                 return []
             continue
-        known = _known_number(value.code, run)
-        if known is not None and not _prints_as(known, number, value.spec):
+        label, code, spec = printed.values[match.start()]
+        name = ast.unparse(code)
+        value = run.writes.get(name) or run.reads.get(name)
+        if value is not None and value.series is not None and len(value.series) == 1:
+            if not _prints_as(value.series[0], number, spec):
+                return []
+            is_sure = True
+        elif not spec.endswith(_AS_NUMBER) and not are_all:
             return []
-        if known is None and not value.spec.endswith(_AS_NUMBER) and len(numbers) != len(found):
-            return []
-        is_sure |= known is not None
-        label = value.label or shorten(ast.unparse(value.code), _LABEL)
-        shown.append(Shown(label, number, "%" * value.spec.endswith("%"), bool(value.label)))
+        unit = "%" * spec.endswith("%")
+        shown.append(Shown(label or shorten(name, _LABEL), number, unit, bool(label)))
     return sorted(shown, key=lambda each: each.is_named) if is_sure else []
-
-
-def _known_number(code: ast.expr, run: Run) -> float | None:
-    """Return the number that a variable held at the end of a run; None if unknown."""
-    name = code.id if isinstance(code, ast.Name) else ""
-    value = run.writes.get(name) or run.reads.get(name)
-    series = None if value is None else value.series
-    return series[0] if series is not None and len(series) == 1 else None
 
 
 def _prints_as(value: float, number: float, spec: str) -> bool:
@@ -214,37 +188,31 @@ def _last_print(source: str) -> _Print | None:
     call, branch = prints[-1]
     end = call.end_lineno or 0
     later = (node for each in tree.body if each.lineno > end for node in ast.walk(each))
-    is_sure = not any(isinstance(node, ast.Call) for node in later)
-    is_only = len(prints) == 1 and not branch
-    text, values = "", list[_Value]()
+    is_last = not any(isinstance(node, ast.Call) for node in later)
+    text, after = "", 0
+    values: dict[int, tuple[str, ast.expr, str]] = {}
     for part, code, spec in _parts_of(call):
-        if code is not None:
-            after = values[-1].at + len(_PLACE) if values else 0
-            values.append(_Value(len(text), _label_before(text[after:]), code, spec))
+        if code is not None:  # the words at the end of the text name the number that follows
+            words = _BETWEEN.split(text[after:].rstrip(" \t\n\r:=(["))[-1]
+            letter = _LETTER.search(words)
+            values[len(text)] = words[letter.start() :] if letter else "", code, spec
+            after = len(text) + len(_PLACE)
         text += part
-    is_sure = is_sure and (len(prints) == 1 or not branch)
-    return _Print(text, tuple(values), is_sure, is_only)
-
-
-def _label_before(text: str) -> str:
-    """Return the words at the end of a text, which name the number that follows."""
-    words = _BETWEEN.split(text.rstrip(" \t\n\r:=(["))[-1]
-    letter = _LETTER.search(words)
-    return words[letter.start() :] if letter else ""
+    is_one = len(prints) == 1
+    return _Print(text, values, is_last and (is_one or not branch), is_one and not branch)
 
 
 def _prints_in(body: list[ast.stmt], *, branch: bool) -> Iterator[tuple[ast.Call, bool]]:
     """Yield each call of ``print``, and whether it is in a branch of an ``if``."""
     for statement in body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        if isinstance(call, ast.Call) and not call.keywords and _name_of(call.func) == "print":
-            yield call, branch
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                continue
+            case ast.Expr(ast.Call(ast.Name("print"), keywords=[]) as call):
+                yield call, branch
         for field in ("body", "orelse", "finalbody"):
-            inner = getattr(statement, field, None)
-            if isinstance(inner, list):
-                yield from _prints_in(inner, branch=branch or isinstance(statement, ast.If))
+            inner = getattr(statement, field, [])
+            yield from _prints_in(inner, branch=branch or isinstance(statement, ast.If))
 
 
 def _parts_of(call: ast.Call) -> Iterator[tuple[str, ast.expr | None, str]]:
@@ -261,11 +229,6 @@ def _parts_of(call: ast.Call) -> Iterator[tuple[str, ast.expr | None, str]]:
                 yield _PLACE, part, ""
 
 
-def _name_of(code: ast.expr) -> str:
-    """Return the text of a name, attribute or subscript; empty for any other code."""
-    return ast.unparse(code) if isinstance(code, ast.Name | ast.Attribute | ast.Subscript) else ""
-
-
 def _below_magics(source: str) -> str:
     """Return a cell without leading magics that run the lines below, as ``%%time``."""
     lines = source.lstrip().split("\n")
@@ -279,9 +242,8 @@ def _last_statement(source: str) -> str:
     tree = None if is_too_long(source) else parse_text(source)  # None for a cell with a line magic
     body = tree.body if tree is not None else []
     told = [each for each in body if not isinstance(each, _DEFINITIONS)] or body
-    segment = ast.get_source_segment(source, told[-1]) if told else None
-    if segment:
-        return segment.partition("\n")[0]
+    if told:
+        return (ast.get_source_segment(source, told[-1]) or "").partition("\n")[0]
     lines = source.rstrip().split("\n")
     begins = (line for line in reversed(lines) if line[:1].strip() and line[0] not in "#)]}%")
     return next(begins, source)

@@ -7,16 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.render.text import escaped, wrap
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_json
-from ipytorchseed.render.view import View, fill
+from ipytorchseed.render.view import View
 from ipytorchseed.session.restart import Remark
 from ipytorchseed.why.words import many
-
-# The most differences of a cell that are shown.
-MOST = 6
-
-FIXES = "With these edits the notebook gives the same result each time"
 
 
 class Fresh(Struct, omit_defaults=True):
@@ -46,6 +41,10 @@ class NotebookCheckView(View):
         fresh: The run in a fresh kernel.
         numbers: Each cell's number in ``In[...]`` in this kernel, by the cell's id in the file.
     """
+
+    template = "notebook_check"
+    most = 6  # differences of a cell that are shown
+    fixes = "With these edits the notebook gives the same result each time:"
 
     def __init__(
         self,
@@ -110,20 +109,16 @@ class NotebookCheckView(View):
         lines += [wrap(each.message, first="  ▲ ") for each in self.remarks]
         if result:
             lines += ["", wrap(result, first=f"{mark} ")]
-        lines += [wrap(each, first="    ") for each in fresh.changes[:MOST]]
+        lines += [wrap(each, first="    ") for each in fresh.changes[: self.most]]
         for begins, causes in self.steps:
             lines += [wrap(begins, first="  ")] if begins else []
             for cause in causes:
                 lines.append(wrap(cause["message"], first="  ▲ "))
-                lines += [f"    try: {escaped(each)}" for each in cause["fix"].splitlines()]
-        lines += ["", f"{FIXES}:", *map(escaped, fresh.edits)] if fresh.edits else []
+                lines += [f"    try: {visible(each)}" for each in cause["fix"].splitlines()]
+        lines += ["", self.fixes, *map(visible, fresh.edits)] if fresh.edits else []
         lines += ["", wrap(fresh.note, first="")] if fresh.note else []
         lines += ["", f"{fresh.progress} · %check stop"] if fresh.progress else []
         return "\n".join(lines)
-
-    def html(self) -> str:
-        """Return the view as HTML, without scripts."""
-        return fill("notebook_check", view=self, most=MOST, fixes=FIXES)
 
     def to_json(self) -> str:
         """Return the view as one line of JSON."""

@@ -8,16 +8,13 @@ from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible, wrap
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import TableView, View
 from ipytorchseed.render.why import WhyView, say_timed
 from ipytorchseed.why.evidence import run_name, run_phrase
 from ipytorchseed.why.explanation import Cause, Explanation, Remedy, suspect
 from ipytorchseed.why.plan import Plan
 from ipytorchseed.why.words import first_of, sentence
-
-_UNDO = "%replay --undo"
 
 # Columns of a terminal that a cell's label takes.
 _LABEL = 36
@@ -64,6 +61,12 @@ class ReplayView(View):
         kernel: The id of the current kernel.
         stays: What an undo does not restore: files, and objects that could not be copied.
         causes: The causes of the cell's different result, if the replay restored all of them.
+
+    Attributes:
+        same: Whether the result is known to be the earlier one, bit for bit.
+        title: The answer in a sentence.
+        remarks: Further sentences: the cells that ran, doubts, the cause, and how to undo.
+        why: The view of what still differs, and why; None if the result is the same.
     """
 
     template = "replayed"
@@ -77,50 +80,33 @@ class ReplayView(View):
         causes: Sequence[Cause] = (),
     ) -> None:
         self.explanation = replace(explanation, remedy=Remedy())
-        self._plan = plan
-        self._stays = stays
-        self._causes = causes
-        self._kernel = kernel
-
-    @property
-    def same(self) -> bool:
-        """Whether the result is known to be the earlier one, bit for bit."""
-        return self.explanation.verdict == "same"
-
-    @property
-    def title(self) -> str:
-        """The answer in a sentence."""
-        run, old = self.explanation.run, _result_of(self._plan.target, self._kernel)
-        new = "The new run" if run.execution_count is None else run_phrase(run, self._kernel)
+        self.same = explanation.verdict == "same"
+        self.why = None if self.same else WhyView(self.explanation, kernel)
+        run, changed, shown = explanation.run, explanation.changed, explanation.run.outputs
+        old = _result_of(plan.target, kernel)
+        new = "The new run" if run.execution_count is None else run_phrase(run, kernel)
+        shows = shown.result is not None or shown.stdout is not None or shown.displays
         if self.same:
-            return f"✓ {new} is {old} again, bit for bit{say_timed(run)}."
-        if not self.explanation.changed:
-            return f"▲ {new} shows no difference from {old}, but not all of it could be compared."
-        changed = self.explanation.changed
-        if all(each.what == "variable" for each in changed) and not _shows_nothing(run):
+            self.title = f"✓ {new} is {old} again, bit for bit{say_timed(run)}."
+        elif not changed:
+            but = "but not all of it could be compared"
+            self.title = f"▲ {new} shows no difference from {old}, {but}."
+        elif shows and all(each.what == "variable" for each in changed):
             names = first_of([f"`{each.name}`" for each in changed], _TOLD, " and ")
-            then = run_phrase(self._plan.target, self._kernel)
-            return f"▲ {new} shows the same as {then}, but differs in {names}."
-        return f"▲ {new} is not {old}."
-
-    @property
-    def remarks(self) -> list[str]:
-        """Further sentences: the cells that ran, doubts, the cause, and how to undo."""
-        before = [run_phrase(step.run, self._kernel) for step in self._plan.steps[:-1]]
-        said = [f"Run again before it: {', '.join(before)}."] if before else []
+            then = run_phrase(plan.target, kernel)
+            self.title = f"▲ {new} shows the same as {then}, but differs in {names}."
+        else:
+            self.title = f"▲ {new} is not {old}."
+        before = [run_phrase(step.run, kernel) for step in plan.steps[:-1]]
+        self.remarks = [f"Run again before it: {', '.join(before)}."] if before else []
         if not self.same:
-            said += map(sentence, self._plan.doubts)
-        elif self._causes:
-            names = ", ".join(map(suspect, self._causes))
-            several = "s, together" if len(self._causes) > 1 else ""
-            said.append(f"This proves the cause{several}: {names}.")
-        but = f" That does not restore {', '.join(self._stays)}." if self._stays else ""
-        return [*said, visible(f"To undo it: {_UNDO}.{but}")]
-
-    @property
-    def why(self) -> WhyView | None:
-        """The view of what still differs, and why; None if the result is the same."""
-        return None if self.same else WhyView(self.explanation, self._kernel)
+            self.remarks += map(sentence, plan.doubts)
+        elif causes:
+            several = "s, together" if len(causes) > 1 else ""
+            names = ", ".join(map(suspect, causes))
+            self.remarks.append(f"This proves the cause{several}: {names}.")
+        but = f" That does not restore {', '.join(stays)}." if stays else ""
+        self.remarks.append(visible(f"To undo it: %replay --undo.{but}"))
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
@@ -132,11 +118,6 @@ def _result_of(run: Run, kernel: str) -> str:
     """Return the words for a run's result: ``In[5]'s result``."""
     name = run_phrase(run, kernel)
     return f"{name}'s result" if " " not in name else f"the result of {name}"
-
-
-def _shows_nothing(run: Run) -> bool:
-    shown = run.outputs
-    return shown.result is None and shown.stdout is None and not shown.displays
 
 
 def say_outside(plan: Plan, kernel: str) -> str:

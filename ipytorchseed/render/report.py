@@ -11,7 +11,7 @@ from ipytorchseed.determinism.table import BY_NAME
 from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
 from ipytorchseed.render.values import write_json, write_value
-from ipytorchseed.render.view import View, fill
+from ipytorchseed.render.view import View
 from ipytorchseed.why.words import many
 
 _MAGIC = "%deterministic on"
@@ -53,11 +53,31 @@ class Report(View):
     Args:
         assessment: The judgement of every flag, and the facts of this machine.
         switch: The command that sets the settings, as the user types it.
+
+    Attributes:
+        verdict: The answer in one line.
+        risks: The problems, worst first: each risk, with its fix in words or a command.
+        groups: Every setting, in groups with titles; settings to change come first.
     """
+
+    template = "report"
 
     def __init__(self, assessment: Assessment, switch: str = _MAGIC) -> None:
         self.assessment = assessment
-        self._switch = switch
+        self.verdict = f"{many(len(assessment.problems), 'thing')} can still change results:"
+        if assessment.repeats:
+            self.verdict = "Runs repeat on this machine: every setting is as it should be."
+        self.risks = [
+            (each.flag.risk, f"to fix it, {each.flag.remedy}", "")
+            if each.standing is Standing.LATE
+            else (each.flag.risk, "", switch)
+            for each in assessment.problems
+        ]
+        self.groups = [
+            (title, rows)
+            for title, standings in _GROUPS
+            if (rows := [_row(each) for each in assessment.flags if each.standing in standings])
+        ]
 
     @property
     def headline(self) -> str:
@@ -81,61 +101,16 @@ class Report(View):
         parts += ["", f"What each setting does: {DOCS}flags.html"]
         return "\n".join(parts)
 
-    def html(self) -> str:
-        """Return the view as HTML, without scripts and with the details collapsed."""
-        return fill(
-            "report",
-            verdict=self.verdict,
-            risks=self.risks,
-            groups=[
-                (title, rows, number == 0 and not rows[0]["ok"])
-                for number, (title, rows) in enumerate(self.groups)
-            ],
-            facts=[(fact.name, value, fact.unknown) for fact, value in self.assessment.facts],
-        )
-
     def to_json(self) -> str:
         """Write it as one line of JSON."""
         return write_json(flags=flags_json(self.assessment.flags))
-
-    @property
-    def verdict(self) -> str:
-        """The answer in one line."""
-        if self.assessment.repeats:
-            return "Runs repeat on this machine: every setting is as it should be."
-        return f"{many(len(self.assessment.problems), 'thing')} can still change results:"
-
-    @property
-    def risks(self) -> list[tuple[str, str, str]]:
-        """The problems, worst first: each risk, with its fix in words or a command."""
-        return [
-            (each.flag.risk, f"to fix it, {each.flag.remedy}", "")
-            if each.standing is Standing.LATE
-            else (each.flag.risk, "", self._switch)
-            for each in self.assessment.problems
-        ]
-
-    @property
-    def groups(self) -> list[tuple[str, list[dict[str, object]]]]:
-        """Every setting, in groups with titles; settings to change come first."""
-        flags = self.assessment.flags
-        groups = [
-            (title, [_row(each) for each in flags if each.standing in standings])
-            for title, standings in _GROUPS
-        ]
-        return [(title, rows) for title, rows in groups if rows]
 
 
 def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
     """Return flags as JSON values."""
     return [
-        {
-            "name": judged.flag.name,
-            "value": plain(judged.value),
-            "wanted": plain(judged.wanted),
-            "ok": judged.ok,
-        }
-        for judged in flags
+        {"name": it.flag.name, "value": plain(it.value), "wanted": plain(it.wanted), "ok": it.ok}
+        for it in flags
     ]
 
 

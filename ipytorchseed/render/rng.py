@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ipytorchseed.determinism.assessment import Judged
 from ipytorchseed.determinism.environment import FLAGS as VARIABLES
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.table import FLAGS
 from ipytorchseed.ledger.records import Run, Trace
-from ipytorchseed.render.inspection import NO_TORCH, Model, settings_model
+from ipytorchseed.render.inspection import NO_TORCH, settings_model
 from ipytorchseed.render.report import Report, flags_json
 from ipytorchseed.render.seeding import SeedStatus, read_rows
-from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import wrap
-from ipytorchseed.render.timeline import Timeline, last_moves, timeline, write_lines
+from ipytorchseed.render.timeline import columns_of, last_moves, timeline, write_lines
 from ipytorchseed.render.values import short_digest, write_json
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import TableView, View
 from ipytorchseed.rng.generators import FoundGenerator
 from ipytorchseed.rng.position import Position
 from ipytorchseed.why.evidence import run_name, run_phrase
@@ -51,16 +50,18 @@ class RngView(View):
     ) -> None:
         self.status = status
         self.report = report
-        drawn = timeline(runs, kernel)
-        lines = tuple(line for line in drawn.lines if everything or not line.aside)
-        self.timeline = Timeline(drawn.columns, lines)
-        left = many(len(drawn.lines) - len(lines), "run")
-        said = f"Not listed: {left} that only looked, or could not be parsed. %rng --all"
-        self.aside = said if len(drawn.lines) > len(lines) else ""
+        self.settings = settings_model(report)
         self.note = note
-        now = {row.name: row.digest for row in status.rows if row.digest is not None}
-        known = last_moves(reversed(drawn.lines), now)
-        self.moves = {row.name: known.get(row.name, "") for row in status.rows}
+        lines = timeline(runs, kernel)
+        self.lines = [line for line in lines if everything or not line.aside]
+        self.columns = columns_of(lines)
+        left = len(lines) - len(self.lines)
+        said = (
+            f"Not listed: {many(left, 'run')} that only looked, or could not be parsed. %rng --all"
+        )
+        self.aside = said if left else ""
+        now = {row.name: row.digest for row in status.states if row.digest is not None}
+        self.moves = last_moves(reversed(lines), now)
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
@@ -68,18 +69,13 @@ class RngView(View):
         parts = [self.status.text(), "", report]
         if self.note:
             parts += ["", wrap(self.note, first="")]
-        if self.timeline.lines:
-            parts += ["", *write_lines(self.timeline)]
+        if self.lines:
+            parts += ["", *write_lines(self.lines)]
             parts += ["", "* started from another state than the cell's previous run"]
         elif not self.aside:
             parts += ["", self.no_run]
         parts += [self.aside] if self.aside else []
         return "\n".join(parts)
-
-    @property
-    def settings(self) -> Model:
-        """The settings, as the inspector shows them."""
-        return settings_model(self.report)
 
 
 def rng_json(found: Sequence[FoundGenerator], flags: Sequence[Judged] | None) -> str:
@@ -90,18 +86,19 @@ def rng_json(found: Sequence[FoundGenerator], flags: Sequence[Judged] | None) ->
         flags: The judgement of every flag; None if torch is not imported.
     """
     rows = read_rows(found)
+    if flags is None:  # without torch, only variables have values
+        values = {flag.name: plain(flag.read()) for flag in VARIABLES}
+        told: list[dict[str, object]] = [
+            {"name": flag.name, "value": values.get(flag.name), "wanted": None, "ok": None}
+            for flag in FLAGS
+        ]
+    else:
+        told = flags_json(flags)
     return write_json(
         sources=[row.to_json() for row in rows if not row.type],
         generators=[row.to_json() for row in rows if row.type],
-        flags=_unknown_flags() if flags is None else flags_json(flags),
+        flags=told,
     )
-
-
-def _unknown_flags() -> list[dict[str, object]]:
-    """Return the flags of a process without torch: only variables have values."""
-    values = {flag.name: plain(flag.read()) for flag in VARIABLES}
-    unknown = {"wanted": None, "ok": None}
-    return [{"name": flag.name, "value": values.get(flag.name), **unknown} for flag in FLAGS]
 
 
 class StateDifference(TableView):
@@ -121,12 +118,10 @@ class StateDifference(TableView):
         names = (f"{run_name(run, kernel)} began" for run in (first, second))
         self.columns = (("Source", "code"), *((name, "") for name in names), ("", "dim"))
         self.rows = []
-        sides = first.before, second.before
-        for name in dict.fromkeys([*sides[0], *sides[1]]):
-            one, two = (side.get(name) for side in sides)
+        for name in dict.fromkeys([*first.before, *second.before]):
+            one, two = (run.before.get(name) for run in (first, second))
             pair = [
-                "not there" if each is None else _state(each, locate(name, each))
-                for each in (one, two)
+                _state(each, locate(name, each)) if each else "not there" for each in (one, two)
             ]
             self.rows.append((name, *pair, "same" if one == two else "differs"))
 
@@ -136,10 +131,12 @@ def _state(digest: str, place: Position | None) -> str:
     return f"{short_digest(digest)} {place}" if known else short_digest(digest)
 
 
-def _moved(run: Run) -> list[str]:
-    """Return the sources and generators that a run moved, but did not seed."""
-    names = [name for name in run.before if name in run.generators or not run.seeds]
-    return [name for name in names if run.after.get(name) != run.before[name]]
+def _unseen(run: Run, seen: Collection[str], how: str) -> list[str]:
+    """Return a remark about sources and generators that moved in another way, if any."""
+    names = (name for name in run.before if name in run.generators or not run.seeds)
+    moved = [name for name in names if run.after.get(name) != run.before[name]]
+    unseen = ", ".join(name for name in moved if name not in seen)
+    return [f"Also changed, {how}: {unseen}."] if unseen else []
 
 
 class CallsView(TableView):
@@ -157,13 +154,12 @@ class CallsView(TableView):
         if run.observed is not None:
             drew |= {source: ", ".join(calls) for source, calls in run.observed.drew.items()}
         self.rows = sorted(drew.items())
-        name = run_phrase(run, kernel)
-        self.title = f"Who drew in {name}: {many(len(drew), 'source')}"
-        if not drew:
-            self.title = f"No call in {name} was seen to draw."
-        unseen = ", ".join(name for name in _moved(run) if name not in drew)
+        name, count = run_phrase(run, kernel), many(len(drew), "source")
+        self.title = (
+            f"Who drew in {name}: {count}" if drew else f"No call in {name} was seen to draw."
+        )
         self.remarks = [
-            *([f"Also changed, by unknown calls: {unseen}."] if unseen else []),
+            *_unseen(run, drew, "by unknown calls"),
             "To count what each line draws, put %%deterministic --trace at the top of the cell.",
         ]
 
@@ -187,14 +183,12 @@ class WhoView(TableView):
         draws.sort(key=lambda draw: draw.line or 0)
         seen, lines = {draw.source for draw in draws}, run.source.splitlines()
         traced, name = sum(trace.traced for trace in traces), run_phrase(run, kernel)
+        self.title = f"None of {many(traced, 'traced operation')} in {name} drew."
         if draws:
             count = many(len(seen), "source")
             self.title = f"Who drew in {name}: {count}, {many(traced, 'operation')}"
-        else:
-            self.title = f"None of {many(traced, 'traced operation')} in {name} drew."
-        unseen = ", ".join(each for each in _moved(run) if each not in seen)
         self.remarks = [
-            *([f"Also changed, on an unknown line: {unseen}."] if unseen else []),
+            *_unseen(run, seen, "on an unknown line"),
             *(sentence(note) for trace in traces for note in trace.notes),
         ]
         known = [draw.line or 0 for draw in draws]

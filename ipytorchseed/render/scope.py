@@ -8,9 +8,8 @@ from html import escape
 from ipytorchseed.determinism.alerts import Alert
 from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.scope import deterministic
-from ipytorchseed.render.table import TableView
 from ipytorchseed.render.values import pick, write_json
-from ipytorchseed.render.view import View
+from ipytorchseed.render.view import TableView, View
 from ipytorchseed.why.words import listed, many, owner_of
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 
 from msgspec import Struct
 
@@ -13,9 +13,9 @@ from ipytorchseed.errors import StateError
 from ipytorchseed.experiment.rewind import Restored
 from ipytorchseed.ledger.records import Run, SeedEntry
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.table import TableView
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_value
+from ipytorchseed.render.view import TableView
 from ipytorchseed.rng.generators import FoundGenerator
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
@@ -62,20 +62,10 @@ class Row(Struct, frozen=True):
     digest: str | None
     position: Position
 
-    @property
-    def where(self) -> str:
-        """Its seed and draws, in words."""
-        return str(self.position)
-
     def to_json(self) -> dict[str, object]:
         """Return the row as JSON values."""
-        kind = {"type": self.type} if self.type else {}
-        return {
-            "name": self.name,
-            **kind,
-            "digest": self.digest,
-            **pick(self.position, "seed", "draws"),
-        }
+        names = ("name", "type", "digest") if self.type else ("name", "digest")
+        return {**pick(self, *names), **pick(self.position, "seed", "draws")}
 
 
 def read_rows(found: Sequence[FoundGenerator]) -> list[Row]:
@@ -107,14 +97,18 @@ class SeedStatus(TableView):
 
     Args:
         title: The last seed and the rule for every cell, in words.
-        rows: The rows of sources, then of generators.
+        states: The states of sources, then of generators.
     """
 
     columns = (("Source", "code"), ("State", "state"), ("Position", ""))
 
-    def __init__(self, title: str, rows: Sequence[Row]) -> None:
+    def __init__(self, title: str, states: Sequence[Row]) -> None:
         self.title = title
-        self.rows = rows
+        self.states = states
+        self.rows = [
+            (f"{it.name} ({it.type})" if it.type else it.name, it.digest or "", str(it.position))
+            for it in states
+        ]
 
     @classmethod
     def read(cls, rule: str, found: Sequence[FoundGenerator]) -> SeedStatus:
@@ -126,22 +120,14 @@ class SeedStatus(TableView):
         """
         last = next(iter(recent_seeds()), None)
         rows = read_rows(found)
-        title = "No seed set yet." if last is None else f"Last seed: {last}."
-        seeds = {row.position.seed for row in rows if not row.type}
-        chosen = [row.name for row in rows if not row.type and row.position.is_chosen]
-        if last is None and chosen:
-            title = f"No %seed yet. Seeded by code: {', '.join(chosen)}."
-        if last is not None and seeds.isdisjoint({last, None}):
-            title = f"Last seed: {last}, but no source continues from it."
+        positions = {row.name: row.position for row in rows if not row.type}
+        if last is not None:
+            lost = {each.seed for each in positions.values()}.isdisjoint({last, None})
+            title = f"Last seed: {last}{', but no source continues from it' if lost else ''}."
+        else:
+            chosen = ", ".join(name for name, each in positions.items() if each.is_chosen)
+            title = f"No %seed yet. Seeded by code: {chosen}." if chosen else "No seed set yet."
         return cls(f"{title} {rule}." if rule else title, rows)
-
-    @property
-    def cells(self) -> list[tuple[str, str, str]]:
-        """The name, digest and position in each row."""
-        return [
-            (f"{row.name} ({row.type})" if row.type else row.name, row.digest or "", row.where)
-            for row in self.rows
-        ]
 
 
 _HOW = {
@@ -183,17 +169,14 @@ class SeedLog(TableView):
         self.rows = []
         for entry in entries:
             run = runs.get((entry.kernel, entry.execution_count))
-            here = "" if entry.kernel == kernel else "earlier kernel"
-            number = f"In[{entry.execution_count}]" if entry.execution_count is not None else ""
-            self.rows.append(
-                (
-                    time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.when)),
-                    str(entry.seed),
-                    _HOW.get(entry.how, entry.how),
-                    run_name(run, kernel) if run is not None else "" if here else number,
-                    label_of(run.source, _LABEL) if run is not None else here,
-                )
-            )
+            if run is not None:
+                cell = run_name(run, kernel), label_of(run.source, _LABEL)
+            elif entry.kernel != kernel:
+                cell = "", "earlier kernel"
+            else:
+                cell = f"In[{entry.execution_count}]" if entry.execution_count else "", ""
+            when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.when))
+            self.rows.append((when, str(entry.seed), _HOW.get(entry.how, entry.how), *cell))
         said = f"The last {len(self.rows)} seeds, oldest first." if more else ""
         nothing = "" if self.rows else "No seed set in this notebook yet."
         self.title = " ".join(filter(None, (nothing, said, note)))
@@ -252,7 +235,10 @@ def stamp_text(seed: str) -> str:
         [seed],
         [f"{name} {digest}" for name, digest in snapshot().digests.items()],
         _told(now, [*_SETTINGS, *(_ON_GPU if has_gpu else ())]),
-        [*_told(now, [*_VERSIONS, *(("cuda", "cudnn") if has_gpu else ())]), *_own_version()],
+        [
+            *_told(now, [*_VERSIONS, *(("cuda", "cudnn") if has_gpu else ())]),
+            f"ipytorchseed {sys.modules['ipytorchseed'].__version__}",
+        ],
         [str(now[name]) for name in ("cpu", "gpu" if has_gpu else "") if now.get(name)],
     ]
     return visible("; ".join(", ".join(part) for part in parts if part))
@@ -264,10 +250,3 @@ def _told(values: Mapping[str, object], names: Iterable[str]) -> list[str]:
         for name in names
         if values.get(name) is not None
     ]
-
-
-def _own_version() -> list[str]:
-    try:
-        return [f"ipytorchseed {version('ipytorchseed')}"]
-    except PackageNotFoundError:  # imported from a folder, not installed
-        return []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import random
-import re
 import sys
 import textwrap
 import unicodedata
@@ -14,34 +13,18 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from ipytorchseed.patterns import lazy_pattern
-
 WIDTH = 80
 
 _NARROWEST = 40
 
-# A module that rich imports whenever it draws.
-_STYLE = "rich.style"
-
 # The modules of rich that we imported, by name.
 _rich: dict[str, ModuleType] = {}
-
-_TAB = 4
 
 # The most characters of a paragraph that are shown. A message of an error may be a whole file.
 _LONGEST = 4_000
 
-# The most characters of a name that are shown.
-MOST_OF_NAME = 80
-
 # Columns of a progress bar.
 _BAR = 12
-
-# The characters of a shortened name that are from its start. The others are from its end.
-_HEAD = 60
-
-# A name that is too long, such as ``x[0][0][0]``. Parts of a path are not matched.
-_LONG_NAME = lazy_pattern(rf"(?<![\w/\\.-])\w[\w.\[\]]{{{MOST_OF_NAME},}}(?![\w/\\-])")
 
 # Invisible characters that some words and emoji need.
 _JOINERS = "\u200c\u200d"
@@ -62,30 +45,13 @@ class _Escapes(dict[int, str]):
     def __missing__(self, code: int) -> str:
         letter = chr(code)
         seen = letter.isprintable() or letter in _JOINERS or unicodedata.category(letter) == "Zs"
-        self[code] = letter if seen else letter.encode("unicode_escape").decode("ascii")
-        return self[code]
+        return self.setdefault(code, letter if seen else ascii(letter)[1:-1])
 
 
 _ESCAPES = _Escapes()
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """Return a text for display: escaped, with long names shortened.
-
-    Args:
-        text: A name, a path or a message from outside.
-        lines: Whether to keep line ends, and to expand tabs.
-    """
-    if len(text) > MOST_OF_NAME:
-        text = _LONG_NAME.sub(_shortened, text)
-    return escaped(text, lines=lines)
-
-
-def _shortened(name: re.Match[str]) -> str:
-    return f"{name[0][:_HEAD]}…{name[0][_HEAD + 1 - MOST_OF_NAME :]}"
-
-
-def escaped(text: str, *, lines: bool = False) -> str:
     """Escape characters that are invisible, or that change how a text is displayed.
 
     These are control characters (a terminal obeys them, and a line end splits a line of a log),
@@ -93,13 +59,13 @@ def escaped(text: str, *, lines: bool = False) -> str:
     which UTF-8 cannot encode.
 
     Args:
-        text: Text from outside that must not be shortened: code, a command, a path.
+        text: A text from outside.
         lines: Whether to keep line ends, and to expand tabs.
     """
     if text.isprintable():
         return text
     if lines:
-        return "\n".join(line.translate(_ESCAPES) for line in text.expandtabs(_TAB).split("\n"))
+        return "\n".join(line.translate(_ESCAPES) for line in text.expandtabs(4).split("\n"))
     return text.translate(_ESCAPES)
 
 
@@ -132,25 +98,15 @@ def rich_apart() -> Iterator[None]:
     restored, and our modules are removed from ``sys.modules``: a later import by the user draws as
     usual.
     """
-    if _STYLE in sys.modules:  # the user has imported rich
-        yield
-        return
-    theirs = _take_rich()
-    state = None if _rich else random.getstate()
-    sys.modules.update(_rich)
+    state, is_ours = random.getstate(), "rich" not in sys.modules
+    if is_ours:
+        sys.modules.update(_rich)
     try:
         yield
     finally:
-        _rich.update(_take_rich())
-        sys.modules.update(theirs)
-        if state is not None:
-            random.setstate(state)
-
-
-def _take_rich() -> dict[str, ModuleType]:
-    """Remove rich's modules from ``sys.modules`` and return them."""
-    names = [name for name in [*sys.modules] if name.partition(".")[0] == "rich"]
-    return {name: sys.modules.pop(name) for name in names}
+        for name in [each for each in sys.modules if is_ours and each.partition(".")[0] == "rich"]:
+            _rich[name] = sys.modules.pop(name)
+        random.setstate(state)
 
 
 @rich_apart()

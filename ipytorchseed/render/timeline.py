@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from msgspec import Struct
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.own_lines import is_inspection
-from ipytorchseed.render.labels import label_of, shown_number
+from ipytorchseed.render.labels import label_of, shown_numbers
 from ipytorchseed.render.text import WIDTH, set_width, visible, width
 from ipytorchseed.render.values import code
 from ipytorchseed.why.changes import find_changes
@@ -64,7 +64,7 @@ class Field(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The field as text: ``02bb→7c19`` if the source moved; else a code or a dot."""
-        if self.after is not None and self.before != self.after:
+        if self.moved and self.after:
             return f"{self.code}→{code(self.after)}"
         return (self.other and self.code) or "·"
 
@@ -74,32 +74,22 @@ class Outcome(Struct, frozen=True):
 
     Attributes:
         same: Whether the results equal those of the previous run, bit for bit.
-        name: The name of the previous run.
-        again: The name of an earlier run with the same results, if the previous one differs.
+        text: The comparison as a sign: ``= In[5]`` or ``≠ In[5]``.
+        words: The comparison in words.
     """
 
     same: bool
-    name: str
-    again: str = ""
-
-    @property
-    def text(self) -> str:
-        """The comparison as a sign: ``= In[5]`` or ``≠ In[5]``."""
-        if self.again:
-            return f"= {self.again}"
-        return f"{'=' if self.same else '≠'} {self.name}"
-
-    @property
-    def words(self) -> str:
-        """The comparison in words."""
-        if self.same:
-            return f"the same result as {self.name}"
-        again = f" and equals {self.again}" if self.again else ""
-        return f"result differs from {self.name}{again}"
+    text: str
+    words: str
 
 
-class Line(Struct, frozen=True):
+class Line:
     """One run in the timeline.
+
+    Args:
+        run: The run.
+        before_it: The cell's runs before it, the latest first.
+        kernel: The id of the current kernel.
 
     Attributes:
         id: The run's number in the ledger; 0 if it has none.
@@ -108,9 +98,10 @@ class Line(Struct, frozen=True):
         label: The first line of the cell's last statement.
         status: How the run ended.
         started: The time when the run started, in seconds since 1970.
-        seconds: How long the run took.
+        took: The duration in words.
         before: The digest of each source and generator at the start.
         after: The digest of each source and generator at the end.
+        moved: The sources and generators that the run moved.
         others: Sources and generators that the cell uses, and that its previous run found in a
             different state at the start.
         between: Sources that moved between the previous run and this one.
@@ -118,56 +109,50 @@ class Line(Struct, frozen=True):
             comparison is unknown.
         value: The number that the run showed; or empty.
         aside: Whether no source moved, and the cell only looked or could not be parsed.
+        rail: The hue of the cell's runs, in degrees.
     """
 
-    id: int
-    name: str
-    cell: str
-    label: str
-    status: str
-    started: float
-    seconds: float
-    before: Mapping[str, str]
-    after: Mapping[str, str]
-    others: frozenset[str]
-    between: tuple[str, ...]
-    outcome: Outcome | None
-    value: str
-    aside: bool
-
-    @property
-    def rail(self) -> int:
-        """The hue of the cell's runs, in degrees."""
-        return sum(map(ord, self.cell)) * 47 % 360
-
-    @property
-    def took(self) -> str:
-        """Its duration in words."""
-        return f"{self.seconds:,.1f} s" if self.seconds >= _SHORTEST else "<0.1 s"
+    def __init__(self, run: Run, before_it: Sequence[Run], kernel: str) -> None:
+        self.id = run.id or 0
+        self.name = run_name(run, kernel)
+        self.cell, self.label = run.cell, label_of(run.source)
+        self.status, self.started = run.status, run.started
+        self.took = f"{run.seconds:,.1f} s" if run.seconds >= _SHORTEST else "<0.1 s"
+        self.before, self.after, self.between = run.before, run.after, run.between
+        self.moved = [name for name, end in run.after.items() if run.before.get(name) != end]
+        self.value = _number(run)
+        still = not run.between and not run.seeds and run.before == run.after
+        self.aside = still and (_only_looks(run.source) or _unparsed(run))
+        self.rail = sum(map(ord, run.cell)) * 47 % 360
+        self.others: frozenset[str] = frozenset()
+        self.outcome: Outcome | None = None
+        here = (each for each in before_it if each.kernel == run.kernel)
+        earlier = next(here, next(iter(before_it), None))
+        if earlier is None or run.status == UNDONE or is_inspection(run.source):
+            return
+        first, last = earlier.before, earlier.after
+        self.others = frozenset(
+            name
+            for name, begin in run.before.items()
+            if first.get(name, begin) != begin
+            and (run.after.get(name) != begin or last.get(name) != first[name])
+        )
+        name = run_name(earlier, kernel)
+        if find_changes(earlier, run):
+            alike = find_alike(run, before_it)
+            again = "" if alike is None else run_name(alike, kernel)
+            words = f"result differs from {name}{f' and equals {again}' if again else ''}"
+            sign = f"= {again}" if again else f"≠ {name}"
+            self.outcome = Outcome(same=False, text=sign, words=words)
+        elif not unknown_outcome(earlier, run):
+            self.outcome = Outcome(same=True, text=f"= {name}", words=f"the same result as {name}")
 
     def field(self, name: str) -> Field:
         """Return its effect on a source or generator."""
         return Field(self.before.get(name), self.after.get(name), name in self.others)
 
-    @property
-    def moved(self) -> list[str]:
-        """The sources and generators that it moved."""
-        return [name for name, end in self.after.items() if self.before.get(name) != end]
 
-
-class Timeline(Struct, frozen=True):
-    """Runs in the order in which they happened.
-
-    Attributes:
-        columns: The names of sources and generators.
-        lines: One line for each run.
-    """
-
-    columns: tuple[str, ...]
-    lines: tuple[Line, ...]
-
-
-def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
+def timeline(runs: Sequence[Run], kernel: str) -> list[Line]:
     """Return the timeline of runs.
 
     Args:
@@ -178,65 +163,19 @@ def timeline(runs: Sequence[Run], kernel: str) -> Timeline:
     lines = []
     for run in runs:
         before = earlier.setdefault(run.cell, deque(maxlen=MOST_EARLIER))
-        lines.append(draw_line(run, before, kernel))
+        lines.append(Line(run, before, kernel))
         if run.status != UNDONE:
             before.appendleft(run)
-    return Timeline(columns_of(lines), tuple(lines))
+    return lines
 
 
-def columns_of(lines: Iterable[Line]) -> tuple[str, ...]:
+def columns_of(lines: Iterable[Line]) -> list[str]:
     """Return the names of all sources and generators of runs, in order of appearance."""
-    return tuple(dict.fromkeys(name for line in lines for name in line.after))
-
-
-def draw_line(run: Run, before_it: Sequence[Run], kernel: str) -> Line:
-    """Return one run as a line of the timeline.
-
-    Args:
-        run: The run.
-        before_it: The cell's runs before it, the latest first.
-        kernel: The id of the current kernel.
-    """
-    here = (each for each in before_it if each.kernel == run.kernel)
-    earlier = next(here, next(iter(before_it), None))
-    before, after = run.before, run.after
-    still = not run.between and not run.seeds and before == after
-    others: frozenset[str] = frozenset()
-    outcome = None
-    if earlier is not None and run.status != UNDONE and not is_inspection(run.source):
-        first, last = earlier.before, earlier.after
-        others = frozenset(
-            name
-            for name, begin in before.items()
-            if first.get(name, begin) != begin
-            and (after.get(name) != begin or last.get(name) != first[name])
-        )
-        changed = bool(find_changes(earlier, run))
-        if changed or not unknown_outcome(earlier, run):
-            alike = find_alike(run, before_it) if changed else None
-            again = "" if alike is None else run_name(alike, kernel)
-            outcome = Outcome(not changed, run_name(earlier, kernel), again)
-    return Line(
-        id=run.id or 0,
-        name=run_name(run, kernel),
-        cell=run.cell,
-        label=label_of(run.source),
-        status=run.status,
-        started=run.started,
-        seconds=run.seconds,
-        before=before,
-        after=after,
-        others=others,
-        between=tuple(run.between),
-        outcome=outcome,
-        value=_number(run),
-        aside=still and (_only_looks(run.source) or _unparsed(run)),
-    )
+    return [*dict.fromkeys(name for line in lines for name in line.after)]
 
 
 def _only_looks(source: str) -> bool:
-    lines = [line.strip() for line in source.splitlines() if line.strip()]
-    return all(map(_LOOKS.fullmatch, lines))
+    return all(map(_LOOKS.fullmatch, filter(None, map(str.strip, source.splitlines()))))
 
 
 def _unparsed(run: Run) -> bool:
@@ -256,38 +195,33 @@ def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:
         ``In[9]``, ``before In[9]`` or ``after In[9]`` by name, where known.
     """
     found: dict[str, str] = {}
-    waiting = dict(now)
     for line in lines:
-        for name, digest in [*waiting.items()]:
-            end = line.after.get(name)
-            if end is not None and end != digest:
+        for name in now.keys() - found.keys():
+            if line.after.get(name, now[name]) != now[name]:
                 found[name] = f"after {line.name}"
-            elif end is not None and line.before.get(name) != end:
+            elif name in line.moved:
                 found[name] = line.name
             elif name in line.between:
                 found[name] = f"before {line.name}"
-            else:
-                continue
-            del waiting[name]
-        if not waiting:
+        if len(found) == len(now):
             break
     return found
 
 
 def _number(run: Run) -> str:
     """Return the number that a run showed last, or else the only one that it showed."""
-    shown = shown_number(run)
-    if shown is not None:
-        return str(shown)
+    shown = shown_numbers(run)
+    if shown:
+        return str(shown[-1])
     values = [run.outputs.result] if run.outputs.result is not None else [*run.writes.values()]
     numbers = [value.series for value in values if value.series is not None]
     return write_number(numbers[0][0]) if len(numbers) == 1 and len(numbers[0]) == 1 else ""
 
 
-def write_lines(drawn: Timeline) -> Iterable[str]:
+def write_lines(lines: Sequence[Line]) -> Iterable[str]:
     """Draw a timeline in 80 columns, with the sources that moved most often."""
-    times = {name: sum(line.field(name).moved for line in drawn.lines) for name in drawn.columns}
-    moved = [name for name in drawn.columns if times[name]]
+    times = Counter(name for line in lines for name in line.moved)
+    moved = [name for name in columns_of(lines) if times[name]]
     head = max(_LEAST_HEAD, _HEAD - (WIDTH - width()) // 2)
     fit = max(1, min(_MOST_COLUMNS, (width() - head - _END) // _COLUMN))
     most = sorted(moved, key=lambda name: -times[name])[:fit]
@@ -296,7 +230,7 @@ def write_lines(drawn: Timeline) -> Iterable[str]:
     titles = "".join(f"{set_width(name, _COLUMN - 1)} " for name in shown)
     yield f"{'Run':<8}{'Cell':<{head - 6}}{titles}".rstrip()
     yield "─" * width()
-    for line in drawn.lines:
+    for line in lines:
         if line.between:
             words = f"between the runs, {', '.join(line.between)} moved"
             yield f"{'':<8}{set_width(words, width() - 8)}".rstrip()

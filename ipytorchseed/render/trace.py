@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ipytorchseed.render.text import escaped, width, wrap
+from ipytorchseed.render.text import visible, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.trace.comparison import FirstDifference, Span
 from ipytorchseed.why.words import many
@@ -22,113 +22,104 @@ _MOST = 6
 _MOST_JSON = 100
 
 
-class TraceView:
-    """A view of the comparison of two traces.
-
-    Args:
-        found: The comparison.
-    """
-
-    def __init__(self, found: Comparison) -> None:
-        self.found = found
-
-    def text(self) -> str:
-        """Return the view as text for a terminal of 80 columns."""
-        found, first = self.found, self.found.first
-        parts = [wrap(self._title, first="")]
-        place = first and first.shown.place
-        if place and place.code:
-            parts.append(escaped(f"    {place.line}: {place.code}")[: width()].rstrip())
-        parts += [wrap(each, first="    ") for each in self._evidence()]
-        roundings = [
-            f"{each.operation.name}, {where(each.operation)}: {times(each.count)}, at most"
-            f" {apart(each.largest)}"
-            for each in found.roundings[:_MOST]
-        ]
-        for heading, lines in (
-            (f"Differs in rounding{' before that' if first is not None else ''}", roundings),
-            (
-                "Settings that differ, A → B",
-                [f"{name}: {a} → {b}" for name, a, b in found.settings],
-            ),
-            ("Operations of one run only", self.stretches),
-        ):
-            if lines:
-                parts += ["", heading, *(wrap(line, first="  ") for line in lines)]
-        parts += ["", *(wrap(each, first="") for each in self._facts())]
-        parts += [wrap(each, first="Note: ") for each in (*found.a.notes, *found.b.notes)]
-        return "\n".join(parts)
-
-    @property
-    def _title(self) -> str:
-        """The answer in a sentence."""
-        found = self.found
-        if found.first is not None:
-            return sentence(found.first, found.rtol)
-        pairs = many(found.aligned, "operation")
-        if found.rtol is None:
-            return f"Both runs computed the same, bit for bit: {pairs}."
-        rounded = many(found.differing, "differs", "differ")
-        return f"Both runs agree within {found.rtol:g}: of {pairs}, {rounded} in rounding."
-
-    def _evidence(self) -> Iterator[str]:
-        """Yield sentences about the first difference."""
-        found, first = self.found, self.found.first
-        if first is None:
-            return
-        if first.difference is not None:
-            yield f"Its results are {apart(first.difference)} apart."
-        at = [f"operation {each.index:,} of {name}" for name, each in sides(first)]
-        yield f"It is {' and '.join(at)}."
-        if found.operation is not None and first.kind != "operation":
-            yield f"After that: {sentence(found.operation, found.rtol)}"
-
-    @property
-    def stretches(self) -> list[str]:
-        """Sentences about operations of one run only, the relevant ones first."""
-        told = [each for each in self.found.spans if not (each.fused and each.accounted)]
-        spans = sorted(told, key=lambda each: each.accounted)
-        said = [stretch(each) for each in spans[:_MOST]]
-        return [*said, f"and {len(spans) - _MOST:,} more stretches"] if len(spans) > _MOST else said
-
-    def _facts(self) -> Iterator[str]:
-        """Yield sentences about the traces."""
-        found = self.found
-        for name, each in (("A", found.a), ("B", found.b)):
-            rank = "" if each.header.rank is None else f", rank {each.header.rank}"
-            yield f"{name} is {each.path}: {many(len(each), 'operation')}{rank}."
-        moved = f", {found.moved:,} of them in another order" if found.moved else ""
-        yield f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}."
-        spans = [each for each in found.spans if each.fused and each.accounted]
-        said = []
-        for side, name in enumerate("AB"):
-            counts = sum((each.counts[side] for each in spans), Counter[str]())
-            if counts:
-                said.append(f"{counts.total():,} of {name}, such as {_most_frequent(counts)}")
-        if said:
-            same = "" if found.first else ", with no difference"
-            yield f"Fused in compiled code{same}: {'; '.join(said)}."
-
-    def to_json(self) -> str:
-        """Return the view as one line of JSON."""
-        found = self.found
-        return write_json(
-            **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
-            a=_trace_json(found.a),
-            b=_trace_json(found.b),
-            first_divergence=_parting_json(found.first, found.rtol),
-            first_operation=_parting_json(found.operation, found.rtol),
-            rounding=[
-                {**_place_json(each.operation), **pick(each, "count", "largest")}
-                for each in found.roundings
-            ],
-            stretches=[_span_json(each) for each in found.spans[:_MOST_JSON]],
-            settings=[{"name": name, "a": a, "b": b} for name, a, b in found.settings],
-        )
+def write_comparison(found: Comparison) -> str:
+    """Return the comparison of two traces as text for a terminal of 80 columns."""
+    first = found.first
+    parts = [wrap(_title(found), first="")]
+    place = first and first.shown.place
+    if place and place.code:
+        parts.append(visible(f"    {place.line}: {place.code}")[: width()].rstrip())
+    if first is not None:
+        parts += [wrap(each, first="    ") for each in _evidence(found, first)]
+    roundings = [
+        f"{each.operation.name}, {where(each.operation)}:"
+        f" {'once' if each.count == 1 else f'{each.count:,} times'}, at most"
+        f" {apart(each.largest)}"
+        for each in found.roundings[:_MOST]
+    ]
+    for heading, lines in (
+        (f"Differs in rounding{' before that' if first is not None else ''}", roundings),
+        ("Settings that differ, A → B", [f"{name}: {a} → {b}" for name, a, b in found.settings]),
+        ("Operations of one run only", stretches(found)),
+    ):
+        if lines:
+            parts += ["", heading, *(wrap(line, first="  ") for line in lines)]
+    parts += ["", *(wrap(each, first="") for each in _facts(found))]
+    parts += [wrap(each, first="Note: ") for each in (*found.a.notes, *found.b.notes)]
+    return "\n".join(parts)
 
 
-def _number(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+def _title(found: Comparison) -> str:
+    """Return the answer in a sentence."""
+    if found.first is not None:
+        return sentence(found.first, found.rtol)
+    pairs = many(found.aligned, "operation")
+    if found.rtol is None:
+        return f"Both runs computed the same, bit for bit: {pairs}."
+    rounded = many(found.differing, "differs", "differ")
+    return f"Both runs agree within {found.rtol:g}: of {pairs}, {rounded} in rounding."
+
+
+def _evidence(found: Comparison, first: FirstDifference) -> Iterator[str]:
+    """Yield sentences about the first difference."""
+    if first.difference is not None:
+        yield f"Its results are {apart(first.difference)} apart."
+    at = [f"operation {each.index:,} of {name}" for name, each in sides(first)]
+    yield f"It is {' and '.join(at)}."
+    if found.operation is not None and first.kind != "operation":
+        yield f"After that: {sentence(found.operation, found.rtol)}"
+
+
+def stretches(found: Comparison) -> list[str]:
+    """Return sentences about operations of one run only, the relevant ones first."""
+    told = [each for each in found.spans if not (each.fused and each.accounted)]
+    spans = sorted(told, key=lambda each: each.accounted)
+    said = [stretch(each) for each in spans[:_MOST]]
+    return [*said, f"and {len(spans) - _MOST:,} more stretches"] if len(spans) > _MOST else said
+
+
+def _facts(found: Comparison) -> Iterator[str]:
+    """Yield sentences about the traces."""
+    for name, each in (("A", found.a), ("B", found.b)):
+        rank = "" if each.header.rank is None else f", rank {each.header.rank}"
+        yield f"{name} is {each.path}: {many(len(each), 'operation')}{rank}."
+    moved = f", {found.moved:,} of them in another order" if found.moved else ""
+    yield f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}."
+    spans = [each for each in found.spans if each.fused and each.accounted]
+    said = []
+    for side, name in enumerate("AB"):
+        counts = sum((each.counts[side] for each in spans), Counter[str]())
+        if counts:
+            said.append(f"{counts.total():,} of {name}, such as {_most_frequent(counts)}")
+    if said:
+        same = "" if found.first else ", with no difference"
+        yield f"Fused in compiled code{same}: {'; '.join(said)}."
+
+
+def comparison_json(found: Comparison) -> str:
+    """Return the comparison of two traces as one line of JSON."""
+    return write_json(
+        **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
+        a=_trace_json(found.a),
+        b=_trace_json(found.b),
+        first_divergence=_parting_json(found.first, found.rtol),
+        first_operation=_parting_json(found.operation, found.rtol),
+        rounding=[
+            {**_place_json(each.operation), **pick(each, "count", "largest")}
+            for each in found.roundings
+        ],
+        stretches=[
+            {
+                "operations_a": each.counts[0].total(),
+                "operations_b": each.counts[1].total(),
+                "a": _side_json(each.a),
+                "b": _side_json(each.b),
+                **pick(each, "accounted", "fused"),
+            }
+            for each in found.spans[:_MOST_JSON]
+        ],
+        settings=[{"name": name, "a": a, "b": b} for name, a, b in found.settings],
+    )
 
 
 def _trace_json(trace: Loaded) -> dict[str, Any]:
@@ -148,24 +139,15 @@ def _side_json(operation: Operation | None) -> dict[str, Any] | None:
 def _parting_json(parting: FirstDifference | None, rtol: float | None) -> dict[str, Any] | None:
     if parting is None:
         return None
+    apart = parting.difference
     return {
         "kind": parting.kind,
         **_place_json(parting.shown),
         "inputs_equal": parting.kind == "operation",
-        "difference": _number(parting.difference),
+        "difference": apart if apart is not None and math.isfinite(apart) else None,
         "message": sentence(parting, rtol),
         "a": _side_json(parting.a),
         "b": _side_json(parting.b),
-    }
-
-
-def _span_json(span: Span) -> dict[str, Any]:
-    return {
-        "operations_a": span.counts[0].total(),
-        "operations_b": span.counts[1].total(),
-        "a": _side_json(span.a),
-        "b": _side_json(span.b),
-        **pick(span, "accounted", "fused"),
     }
 
 
@@ -201,8 +183,7 @@ def _span_sentence(parting: FirstDifference, span: Span) -> str:
         has = f"{one} has {_counted(span.counts[side])}, {where(parting.shown)},"
         compiled = "" if parting.shown.compiled else f" where {other} runs compiled code,"
         return f"{has}{compiled} and the results differ."
-    both = span.a is not None and span.b is not None
-    return f"{stretch(span)}{', and the results differ' if both else ''}."
+    return f"{stretch(span)}{', and the results differ' if span.a and span.b else ''}."
 
 
 def _counted(counts: Counter[str]) -> str:
@@ -238,11 +219,6 @@ def where(operation: Operation) -> str:
 def sides(parting: FirstDifference) -> list[tuple[str, Operation]]:
     """Return the operations that first differ, each with its trace's name."""
     return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
-
-
-def times(count: int) -> str:
-    """Describe a count in words."""
-    return "once" if count == 1 else f"{count:,} times"
 
 
 def apart(difference: float) -> str:

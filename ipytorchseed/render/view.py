@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.links import cause_page, flag_page
-from ipytorchseed.render.text import visible
+from ipytorchseed.render.text import draw_table, visible, wrap
 from ipytorchseed.render.values import code, hue, short_digest
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def fill(template: str, **values: Any) -> str:
     return _environment().get_template(f"{template}.html").render(**values)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -71,7 +72,7 @@ def _coded(text: str) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in parts)
 
 
-@lru_cache(maxsize=1)
+@cache
 def stylesheet() -> str:
     """Return the minified stylesheet of everything that we display in a notebook."""
     return squeeze((files("ipytorchseed.render") / "templates" / "its.css").read_text("utf-8"))
@@ -106,3 +107,51 @@ class View(ABC):
 
     def _repr_html_(self) -> str:
         return self.html()
+
+
+class TableView(View):
+    """A table with a title above it and remarks below it.
+
+    Attributes:
+        warnings: Paragraphs in front of the title.
+        title: The title; or empty.
+        is_warning: Whether the title is a warning.
+        columns: Each column's heading and style. The style is one or more of these words:
+            ``code``; ``dim``; ``number``, aligned to the right; ``whole``, never wrapped;
+            ``state``, a digest; ``line``, a number that the line's code follows in HTML.
+        codes: The code of the line in each row.
+        rows: The text of each cell.
+        remarks: Sentences below the table.
+    """
+
+    template = "table"
+    warnings: Sequence[str] = ()
+    title: str = ""
+    is_warning = False
+    columns: Sequence[tuple[str, str]]
+    codes: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+    rows: Sequence[Sequence[str]]
+
+    def text(self) -> str:
+        """Return the view as text for a terminal of 80 columns."""
+        table = wrap(self.title, first="")
+        if self.rows:
+            rows = [
+                [
+                    short_digest(cell) if style == "state" else cell
+                    for cell, (_, style) in zip(row, self.columns, strict=True)
+                ]
+                for row in self.rows
+            ]
+            columns = {heading: _options(style) for heading, style in self.columns}
+            table = draw_table(self.title, columns, rows)
+        before, after = ((wrap(each, "") for each in it) for it in (self.warnings, self.remarks))
+        return "\n".join([*before, table, *after])
+
+
+def _options(style: str) -> Mapping[str, Any]:
+    """Return rich's options for a column."""
+    if "number" in style or "line" in style:
+        return {"justify": "right"}
+    return {"no_wrap": True} if "whole" in style else {"overflow": "fold"}

@@ -16,7 +16,7 @@ from ipytorchseed.render.labels import (
     write_digits,
     write_step,
 )
-from ipytorchseed.render.text import escaped, visible, wrap
+from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.changes import say_same
@@ -70,12 +70,44 @@ class WhyView(View):
         explanation: The explanation.
         kernel: The id of the current kernel.
         now: The time of the question, in seconds since 1970; None for the current time.
+
+    Attributes:
+        all_roots: All roots, including those that are causes of the cell itself.
+        one_reason: Why no cause is proved, if the reason is the same for all; else empty.
+        causes: The causes that are shown in full; only a few of them are untested.
+        folded: The causes that are only named.
+        series: The name of each series that is plotted, and its numbers before and after.
+        shown: The changes that are listed: each name, and how it changed.
+        more: The number of changes that are not listed.
+        cleared: What is not the cause, with the reason; paths inside the folder are relative.
     """
 
     def __init__(self, explanation: Explanation, kernel: str, now: float | None = None) -> None:
-        self.explanation = explanation
+        self.explanation = said = explanation
         self.kernel = kernel
         self._now = time.time() if now is None else now
+        self._trained = [*find_train_mode(said)]
+        self.all_roots = (*self._trained, *said.roots)
+        findings = {(cause.finding.level, cause.finding.how) for cause in said.causes}
+        level, how = findings.pop() if len(findings) == 1 < len(said.causes) else ("", "")
+        self.one_reason = sentence(how) if level == MAY_MATTER else ""
+        # Untested causes that a root in another cell already names are not shown.
+        told = {(root.kind, root.name) for root in said.roots if root.path}
+        causes = [it for it in said.causes if (it.kind, it.name) not in told or self.finding(it)]
+        minor = find_minor(said.causes, said.run)
+        may = [it for it in causes if it.finding.level == MAY_MATTER and it not in minor]
+        folded = [*may[_MOST_MAY_MATTER:], *minor]
+        self.causes = [cause for cause in causes if cause not in folded]
+        self.folded = [cause for cause in causes if cause in folded]
+        self.series = charted(said.changed)
+        changed = list[Change]()  # without numbers that an earlier change already shows
+        for each in said.changed:
+            if not any(_tells_same(other, each) for other in changed):
+                changed.append(each)
+        self.shown = [(each.name or each.what, each.detail) for each in changed[:_MOST_CHANGES]]
+        self.more = len(changed) - len(self.shown)
+        folder = f"{said.run.settings.get(FOLDER) or ''}/"
+        self.cleared = [(suspect(it).removeprefix(folder), it.message) for it in said.cleared]
 
     @property
     def title(self) -> str:
@@ -106,7 +138,9 @@ class WhyView(View):
             elif said.run.kernel != said.against.kernel:
                 other = self._named(said.against)
             same = say_same(said.against.outputs, said.run.outputs, other)
-            return f"{name}: {same}{self._but}"
+            hidden = [each.name for each in said.unknown]
+            but = f"; {say_hidden(hidden)}" if hidden else ""
+            return f"{name}: {same}{say_timed(said.run)}{but}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}: {said.message}"
@@ -130,27 +164,24 @@ class WhyView(View):
         if steps:
             return f"{what} {write_step(sides[0][0], sides[1][0]) or first.detail}"
         if all(0 < len(each) <= _MOST_LISTED for each in sides):
-            return f"{what} {' → '.join(map(_listed, sides))}"
+            lists = (", ".join(write_digits(x, _DIGITS) for x in each) for each in sides)
+            return f"{what} {' → '.join(map('[{}]'.format, lists))}"
         if " → " in first.detail and len(first.detail) <= _MOST_DETAIL and not words:
             return f"{what} {first.detail}"
         return f"{what} changed"
 
     def _named(self, run: Run) -> str:
         """Return the name of a run, with its time unless it started just now."""
-        if run.receipt:
-            return run_name(run, self.kernel)
-        if run.kernel == self.kernel:
-            when = self._when(run, "")
-            return f"{run_name(run, self.kernel)}{f' ({when})' if when else ''}"
-        name = f"In[{run.execution_count}]" if run.execution_count else "a run"
-        return f"{name} before the restart ({_clock(run)})"
-
-    @property
-    def _but(self) -> str:
-        """The end of the title for equal results: what was not compared."""
-        said = self.explanation
-        hidden = [each.name for each in said.unknown]
-        return say_timed(said.run) + (f"; {say_hidden(hidden)}" if hidden else "")
+        name = run_name(run, self.kernel)
+        if run.kernel != self.kernel and not run.receipt:
+            name = f"In[{run.execution_count}]" if run.execution_count else "a run"
+            clock = time.strftime("%H:%M", time.localtime(run.started))
+            return f"{name} before the restart ({clock})"
+        for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
+            count = int((self._now - run.started) // length)
+            if count >= 1 and not run.receipt:
+                return f"{name} ({count} {unit}{'s' if unit == 'day' and count > 1 else ''} ago)"
+        return name
 
     @property
     def _cut_short(self) -> list[str]:
@@ -164,15 +195,6 @@ class WhyView(View):
                 how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
                 said.append(f"{run_phrase(run, self.kernel)} {how}.")
         return said
-
-    def _when(self, run: Run, recent: str) -> str:
-        """Return how long ago a run started; ``recent`` if it is less than a minute."""
-        seconds = self._now - run.started
-        for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
-            count = int(seconds // length)
-            if count >= 1:
-                return f"{count} {unit}{'s' if unit == 'day' and count > 1 else ''} ago"
-        return recent
 
     @property
     def one_line(self) -> str:
@@ -191,22 +213,16 @@ class WhyView(View):
         return fill("line", view=self)
 
     @property
-    def _not_known(self) -> str:
-        """A sentence that names values that may also be causes."""
-        said = self.explanation
-        names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
-        if said.against is None or said.verdict != "explained" or not names:
-            return ""
-        pending = are_pending(said.unknown, said.against, said.run)
-        why = "a GPU was still computing" if pending else "too large to compare in full"
-        return f"Not known, as {why}: {names}."
-
-    @property
-    def next_step(self) -> str:
+    def next_step(self) -> str:  # noqa: PLR0911 -- one for each situation
         """What to do if nothing explains the difference; else other possible causes."""
         said = self.explanation
+        pending = said.against and are_pending(said.unknown, said.against, said.run)
+        if said.verdict == "explained" and said.unknown:
+            names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
+            why = "a GPU was still computing" if pending else "too large to compare in full"
+            return f"Not known, as {why}: {names}."
         if said.verdict != "unexplained":
-            return self._not_known
+            return ""
         if said.against is not None and said.against.cell != said.run.cell:
             alike = "Nothing else that was recorded accounts for it: the difference is their text."
             return alike if said.changed and not said.unknown else ""
@@ -214,21 +230,12 @@ class WhyView(View):
             values = {*said.run.reads, *said.run.writes}
             if values.isdisjoint(each.name for each in said.unknown):
                 return ""
-            pending = said.against and are_pending(said.unknown, said.against, said.run)
             return _WAIT if pending else _ALLOW
         if said.hidden:
             parts = said.repeats.how, said.hidden, f"if it is not that, {_CHECK}"
             return " ".join(filter(None, map(sentence, parts)))
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
         return " ".join(filter(None, map(sentence, (said.repeats.how, notes, _CHECK))))
-
-    @property
-    def one_reason(self) -> str:
-        """Why no cause is proved, if the reason is the same for all; else empty."""
-        causes = self.explanation.causes
-        findings = {(cause.finding.level, cause.finding.how) for cause in causes}
-        level, how = findings.pop() if len(findings) == 1 < len(causes) else ("", "")
-        return sentence(how) if level == MAY_MATTER else ""
 
     def finding(self, cause: Cause) -> str:
         """Return what experiments say about a cause; empty if ``one_reason`` says it."""
@@ -243,38 +250,6 @@ class WhyView(View):
             each = root if root.path else causes.pop((root.kind, root.name), None)
             shown += [each] if each is not None else []
         return [*shown, *causes.values()]
-
-    @property
-    def all_roots(self) -> tuple[Root, ...]:
-        """All roots, including those that are causes of the cell itself."""
-        return (*self._trained, *self.explanation.roots)
-
-    @property
-    def _trained(self) -> list[Root]:
-        return [*find_train_mode(self.explanation)]
-
-    @property
-    def causes(self) -> list[Cause]:
-        """The causes that are shown in full; only a few of them are untested."""
-        minor = find_minor(self.explanation.causes, self.explanation.run)
-        may = [cause for cause in self._not_in_roots if _may_matter(cause) and cause not in minor]
-        folded = [*may[_MOST_MAY_MATTER:], *minor]
-        return [cause for cause in self._not_in_roots if cause not in folded]
-
-    @property
-    def folded(self) -> list[Cause]:
-        """The causes that are only named."""
-        return [cause for cause in self._not_in_roots if cause not in self.causes]
-
-    @property
-    def _not_in_roots(self) -> list[Cause]:
-        """The causes, except untested ones that a root in another cell already names."""
-        told = {(root.kind, root.name) for root in self.explanation.roots if root.path}
-        return [
-            cause
-            for cause in self.explanation.causes
-            if (cause.kind, cause.name) not in told or self.finding(cause)
-        ]
 
     @property
     def keep(self) -> tuple[str, ...]:
@@ -300,74 +275,16 @@ class WhyView(View):
         return no_way if remedy.obstacle else ""
 
     @property
-    def series(self) -> Sequence[tuple[str, tuple[Sequence[float], Sequence[float]]]]:
-        """The name of each series that is plotted, and its numbers before and after."""
-        return charted(self.explanation.changed)
-
-    @property
     def curves(self) -> list[tuple[str, str]]:
         """The name and drawing of each series of numbers that changed."""
         return [(name, curves_svg(*pair)) for name, pair in self.series]
-
-    @property
-    def shown(self) -> Sequence[Change]:
-        """The changes that are listed."""
-        return self._changed[:_MOST_CHANGES]
-
-    @property
-    def more(self) -> int:
-        """The number of changes that are not listed."""
-        return len(self._changed) - len(self.shown)
-
-    @property
-    def _changed(self) -> list[Change]:
-        """All changes, without numbers that an earlier change already shows."""
-        told = list[Change]()
-        for each in self.explanation.changed:
-            if not any(_tells_same(other, each) for other in told):
-                told.append(each)
-        return told
-
-    @property
-    def is_provable(self) -> bool:
-        """Whether experiments can prove a cause, and were not run yet."""
-        said = self.explanation
-        return not said.tested and any(map(_may_matter, said.causes))
-
-    @property
-    def asks(self) -> set[str]:
-        """The variables in the answer that other cells set: each can be asked about."""
-        causes = {each.name for each in self.explanation.causes if each.kind == "input"}
-        return causes.union(*(root.path for root in self.explanation.roots))
-
-    @property
-    def cleared(self) -> list[tuple[str, str]]:
-        """What is not the cause, with the reason; paths inside the folder are relative."""
-        said = self.explanation
-        folder = f"{said.run.settings.get(FOLDER) or ''}/"
-        return [(suspect(each).removeprefix(folder), each.message) for each in said.cleared]
-
-    def begun(self, name: str) -> tuple[str | None, str | None]:
-        """Return the state of a source or generator at the start of each run.
-
-        Args:
-            name: The source or generator.
-
-        Returns:
-            The digests in the earlier run and in this run; None if the source did not exist.
-        """
-        runs = (self.explanation.against, self.explanation.run)
-        states = [{} if run is None else run.before for run in runs]
-        return states[0].get(name), states[1].get(name)
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
         parts = [wrap(self.title, first=""), *self._cause_lines(), *self._way_lines()]
         parts += self._change_lines() if self.explanation.changed else []
-        cleared = self.cleared[:_MOST_CLEARED]
-        if cleared:
-            names = "; ".join(f"{name} ({message})" for name, message in cleared)
-            parts += ["", wrap(f"Not the cause: {names}", first="")]
+        names = "; ".join(f"{name} ({why})" for name, why in self.cleared[:_MOST_CLEARED])
+        parts += ["", wrap(f"Not the cause: {names}", first="")] if names else []
         return "\n".join(parts)
 
     def _cause_lines(self) -> Iterator[str]:
@@ -379,7 +296,7 @@ class WhyView(View):
                 continue
             yield wrap(each.message, first="  ▲ ")
             edit = each.proof.splitlines() if each.kind == "code" else ()
-            yield from (f"      {escaped(line, lines=True)}" for line in edit)
+            yield from (f"      {visible(line, lines=True)}" for line in edit)
             if self.finding(each):
                 yield wrap(self.finding(each), first="      ")
         if self.folded:
@@ -392,18 +309,18 @@ class WhyView(View):
         commands, empty = self.explanation.remedy.commands, ""
         if self.way_back:
             yield from (empty, wrap(self.way_back, first=""))
-            yield from (f"    {escaped(command)}" for command in commands)
+            yield from (f"    {visible(command)}" for command in commands)
         if self.keep:
             yield from (KEEP,) if commands else (empty, KEEP)
             lines = "\n".join(self.keep).split("\n")
-            yield from (f"    {escaped(line)}" for line in lines)
+            yield from (f"    {visible(line)}" for line in lines)
         if self.next_step:
             yield wrap(self.next_step, first="  ")
 
     def _change_lines(self) -> Iterator[str]:
         yield from ("", "Changed")
-        for change in self.shown:
-            yield wrap(f"{_name(change)}: {change.detail}", first="  ")
+        for name, detail in self.shown:
+            yield wrap(f"{name}: {detail}", first="  ")
         if self.more:
             yield f"  and {self.more} more"
         for name, pair in self.series:
@@ -452,10 +369,6 @@ def say_timed(run: Run) -> str:
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 
-def _may_matter(cause: Cause) -> bool:
-    return cause.finding.level == MAY_MATTER
-
-
 def say_path(root: Root, mark: str = "") -> str:
     """Return the path from a root to the explained cell; empty if there is none.
 
@@ -493,37 +406,17 @@ def cause_json(cause: Cause) -> dict[str, object]:
 
 def _is_step(change: Change) -> bool:
     """Return whether a change is from one known number to another."""
-    sides = change.before, change.after
-    return all(side is not None and len(side) == 1 for side in sides)
-
-
-def _listed(numbers: Sequence[float]) -> str:
-    """Return a short list of numbers for people."""
-    return f"[{', '.join(write_digits(each, _DIGITS) for each in numbers)}]"
+    return len(change.before or ()) == len(change.after or ()) == 1
 
 
 def _tells_same(change: Change, other: Change) -> bool:
     """Return whether two changes show the same numbers, even if one is printed."""
-    sides = [*zip((change.before, change.after), (other.before, other.after), strict=True)]
-    if any(None in pair or len(pair[0] or ()) != len(pair[1] or ()) for pair in sides):
-        return False
     slack = _ALIKE if other.what == "stdout" else 0.0
-    pairs = zip(_numbers(change), _numbers(other), strict=True)
-    return all(
-        one == two or math.isclose(one, two, rel_tol=slack, abs_tol=slack) for one, two in pairs
+    one, two = ((*(each.before or ()), *(each.after or ())) for each in (change, other))
+    return len(one) == len(two) > 0 and all(
+        x == y or math.isclose(x, y, rel_tol=slack, abs_tol=slack)
+        for x, y in zip(one, two, strict=True)
     )
-
-
-def _numbers(change: Change) -> tuple[float, ...]:
-    return (*(change.before or ()), *(change.after or ()))
-
-
-def _clock(run: Run) -> str:
-    return time.strftime("%H:%M", time.localtime(run.started))
-
-
-def _name(change: Change) -> str:
-    return change.name or change.what
 
 
 def _run(run: Run) -> dict[str, object]:

@@ -1,20 +1,17 @@
 """Pairs the corresponding operations of two traces.
 
-This works in four passes. The first pairs operations with equal inputs that occur once in each
-trace, in the longest common order (patience diff, Bram Cohen). Between these pairs, the second pass
-pairs equal operations at equal places, and the third pairs equal operations at any places. The last
-pass pairs remaining operations with equal inputs: they moved.
+This works in four passes. The first pairs operations with equal inputs at equal places. Between
+these pairs, the second pass pairs equal operations at equal places, and the third pairs equal
+operations at any places. The last pass pairs remaining operations with equal inputs: they moved.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
 
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.trace.digests import UNSEEN
@@ -26,7 +23,7 @@ Pairs = tuple[Any, Any]
 
 # To find where two traces agree again: how many operations in a row must be equal, and how far
 # ahead to search. The steps are tried in order.
-_STEPS = ((4, 256), (4, 4096), (1, 65_536))
+_STEPS = ((4, 256), (4, 4096), (1, 1 << 24))
 
 # Parts of a module's path that belong to wrappers around modules.
 _WRAPPERS = ("_orig_mod", "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", COMPILED)
@@ -92,29 +89,18 @@ def _place_key(place: Place) -> tuple[object, ...]:
     return place.code or place.line, *path, place.backward
 
 
-class Alignment(Struct):
-    """Pairs of operations, by index.
+def align(a: Keys, b: Keys) -> tuple[Any, Any, Any]:
+    """Pair the operations of two traces.
 
-    Attributes:
-        a: The indices of the pairs in the first trace, in the order of ``b``.
-        b: The indices of the pairs in the second trace, ascending.
-        ordered: Whether each pair is in the same order in both traces. If not, it moved.
+    Returns:
+        The indices of the pairs in the first trace, and in the second trace, which are ascending;
+        and whether each pair is in the same order in both traces. If not, it moved.
     """
-
-    a: Any
-    b: Any
-    ordered: Any
-
-
-def align(a: Keys, b: Keys) -> Alignment:
-    """Pair the operations of two traces."""
-    begin = _common(a.anchor, b.anchor)
-    pairs: Pairs = (np.arange(begin), np.arange(begin))
-    for name, method in (("anchor", _anchors), ("exact", _walk), ("named", _walk)):
-        one, other = getattr(a, name), getattr(b, name)
+    pairs: Pairs = (np.arange(0), np.arange(0))
+    for one, other in ((a.anchor, b.anchor), (a.exact, b.exact), (a.named, b.named)):
         found = [pairs]
         for at, to in _gaps(pairs, len(one), len(other)):
-            left, right = method(one[at], other[to])
+            left, right = _walk(one[at], other[to])
             found.append((left + at.start, right + to.start))
         left, right = zip(*found, strict=True)
         pairs = np.sort(np.concatenate(left)), np.sort(np.concatenate(right))
@@ -129,36 +115,6 @@ def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[slice, slice]]
         if at < at_end and to < to_end:
             yield slice(at, at_end), slice(to, to_end)
         at, to = at_end + 1, to_end + 1
-
-
-def _anchors(x: Any, y: Any) -> Pairs:
-    """Pair keys that occur once in both arrays, in the longest common order."""
-
-    def once(side: Any) -> Pairs:
-        keys, first, counts = np.unique(side, return_index=True, return_counts=True)
-        return keys[counts == 1], first[counts == 1]
-
-    (one, at), (other, to) = once(x), once(y)
-    _, mine, theirs = np.intersect1d(one, other, assume_unique=True, return_indices=True)
-    left, right = at[mine], to[theirs]
-    order = np.argsort(left)
-    kept = order[_longest_rising(right[order])]
-    return left[kept], right[kept]
-
-
-def _longest_rising(numbers: Any) -> Any:
-    """Return the indices of the longest increasing subsequence: patience sorting."""
-    tops: list[int] = []
-    at: list[int] = []
-    before: list[int] = []
-    for index, number in enumerate(numbers.tolist()):
-        pile = bisect_left(tops, number)
-        before.append(at[pile - 1] if pile else -1)
-        tops[pile : pile + 1], at[pile : pile + 1] = [number], [index]
-    found = at[-1:]
-    while found and before[found[-1]] >= 0:
-        found.append(before[found[-1]])
-    return np.array(found[::-1], int)
 
 
 def _walk(x: Any, y: Any) -> Pairs:
@@ -212,7 +168,7 @@ def _resync(grams: dict[int, Pairs], i: int, j: int) -> tuple[int, int] | None:
     return None
 
 
-def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
+def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> tuple[Any, Any, Any]:
     """Add pairs of operations that moved: those with equal inputs, in order."""
     rest = [
         np.setdiff1d(np.arange(len(each.anchor)), done, assume_unique=True)
@@ -228,4 +184,4 @@ def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> Alignment:
     ]
     left, right = np.concatenate([np.transpose(pairs), np.array(moved, int).reshape(-1, 2)]).T
     order = np.argsort(right, kind="stable")
-    return Alignment(left[order], right[order], order < len(pairs[0]))
+    return left[order], right[order], order < len(pairs[0])

@@ -64,8 +64,8 @@ class Comparison:
         self.a, self.b, self.rtol = a, b, rtol
         self._traces = a, b
         self._keys = one, other = Keys(a), Keys(b)
-        self._pairs = pairs = align(one, other)
-        at, to = self._done = pairs.a, pairs.b
+        at, to, self._ordered = align(one, other)
+        self._done = at, to
 
         self._same_plain = one.plain[at] == other.plain[to]
         same_given = one.given[at] == other.given[to]
@@ -83,7 +83,7 @@ class Comparison:
         self._span_of: dict[tuple[int, int], Span] = {}
         self.spans = self._find_spans()
         self.aligned = len(same_made)
-        self.moved = int(np.count_nonzero(~pairs.ordered))
+        self.moved = int(np.count_nonzero(~self._ordered))
         self.differing = int(np.count_nonzero(~same_made))
         wrong = np.flatnonzero(~self._good)
         until = int(wrong[0]) if len(wrong) else self.aligned
@@ -154,7 +154,7 @@ class Comparison:
             free.append(np.ones(len(trace), bool))
             free[side][self._done[side]] = False
             drawing.append(trace.reads.any(trace.reads.of_kinds(lambda kind: kind.dtype == STATE)))
-            ordered = self._done[side][self._pairs.ordered]
+            ordered = self._done[side][self._ordered]
             ends.append([-1, *ordered.tolist(), len(trace)])
             rest = np.flatnonzero(free[side])
             places = np.searchsorted(ordered, rest).tolist()
@@ -282,7 +282,7 @@ class Comparison:
 
     def _operations(self, pair: int) -> tuple[int, int]:
         """Return the indices of a pair's operations in A and in B."""
-        return int(self._pairs.a[pair]), int(self._pairs.b[pair])
+        return int(self._done[0][pair]), int(self._done[1][pair])
 
     def _parting(self, kind: str, pair: int) -> FirstDifference:
         at, to = self._operations(pair)

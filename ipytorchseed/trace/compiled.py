@@ -71,3 +71,29 @@ def watch_graphs(
             return compile_(*args, **given)
 
         replaced.put(backend, "__call__", compiles)
+
+
+def pass_lengths_as_numbers(replaced: Replacements) -> None:
+    """Make ``torch.ctc_loss`` pass lengths on the CPU as numbers.
+
+    Under a dispatch mode, ``ctc_loss`` passes them as tensors (aten/src/ATen/native/LossCTC.cpp).
+    On a GPU, its algorithm and its mean raise an error for such tensors.
+
+    Args:
+        replaced: Registers the replaced function, to restore it later.
+    """
+    torch: Any = sys.modules["torch"]
+    original = torch.ctc_loss
+
+    def numbers(value: Any) -> Any:
+        return value.reshape(-1).tolist() if isinstance(value, torch.Tensor) else value
+
+    @wraps(original, assigned=("__name__", "__doc__"))
+    def ctc_loss(log_probs: Any, targets: Any, *args: Any, **given: Any) -> Any:
+        lengths = (each for each in (*args, *given.values()) if isinstance(each, torch.Tensor))
+        if any(each.is_cpu for each in lengths) and not torch.compiler.is_compiling():
+            args = (*map(numbers, args),)
+            given = {name: numbers(each) for name, each in given.items()}
+        return original(log_probs, targets, *args, **given)
+
+    replaced.put(torch, "ctc_loss", ctc_loss)

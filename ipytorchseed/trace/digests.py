@@ -11,7 +11,7 @@ from typing import Any
 from xxhash import xxh3_64_intdigest
 
 from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, is_captured
-from ipytorchseed.fingerprint.elements import as_array, bits, has_memory, made_of, readable
+from ipytorchseed.fingerprint.elements import bits, has_memory, made_of, readable
 from ipytorchseed.fingerprint.memory import UnreadableError, view
 from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 
@@ -30,43 +30,32 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
         portable: Whether digests must be equal on all devices. Otherwise, large tensors on a GPU
             are digested there, without a copy.
     """
-    import numpy as np
-
     at = native()
     numel, address, contiguous, shape = at.numel, at.data_ptr, at.is_contiguous, at.shape
     dtype, layout, strided, plain = at.dtype, at.layout, at.strided, at.plain
     neg, nested = at.is_neg, at.is_nested
     storage, shared, resizable = at.untyped_storage, at.is_shared, at.resizable
     on_cpu = sys.modules["torch"]._C.TensorBase.__dict__["is_cpu"].__get__  # noqa: SLF001 -- fastest
-    sizes_of = _plain_sizes()
+    sizes_of, nothing = _plain_sizes(), (0, 0)
     hashed = xxh3_64_intdigest
 
-    def digest(tensor: Any) -> int:  # noqa: PLR0911 -- one for each kind of tensor
+    def digest(tensor: Any) -> int:
         if id(type(tensor)) not in plain and not reads_natively(type(tensor)):
             return UNSEEN
-        size, kind = sizes_of.get(dtype(tensor), _NONE)
+        size, kind = sizes_of.get(dtype(tensor), nothing)
         if (
             size == 0
             or layout(tensor) is not strided
             or not on_cpu(tensor)
             or neg(tensor)
             or nested(tensor)
+            or not contiguous(tensor)
         ):
             return _other(tensor, portable=portable)
-        count = numel(tensor)
-        sizes = shape(tensor)
-        if count == 0:
-            return hash((sizes, kind, 0))
         where, held = address(tensor), storage(tensor)
-        borrowed = shared(held) or not resizable(held)
-        if where == 0 or (borrowed and not _is_there(tensor)):
-            return UNSEEN
-        head = hash((sizes, kind)) & MASK
-        if contiguous(tensor):
-            return hashed(view(where, count * size), head)
-        if not has_memory(tensor):
-            return UNSEEN
-        return hashed(np.ascontiguousarray(as_array(tensor)).data, head)
+        if where == 0 or shared(held) or not resizable(held):  # empty, or memory of another owner
+            return _other(tensor, portable=portable)
+        return hashed(view(where, numel(tensor) * size), hash((shape(tensor), kind)) & MASK)
 
     return digest
 
@@ -86,9 +75,6 @@ def kind_number(kind: Any) -> int:  # torch.dtype
     return xxh3_64_intdigest(str(kind).encode())
 
 
-_NONE = 0, 0
-
-
 def _plain_sizes() -> dict[Any, tuple[int, int]]:
     """Return the element size and hash of each dtype whose memory is hashed directly.
 
@@ -97,14 +83,15 @@ def _plain_sizes() -> dict[Any, tuple[int, int]]:
     """
     torch: Any = sys.modules["torch"]
     dtypes = {each for each in vars(torch).values() if isinstance(each, torch.dtype)}
-    quantized = {getattr(torch, name, None) for name in ("qint8", "quint8", "qint32", "quint4x2",
-                                                         "quint2x4")}  # fmt: skip
-    plain = (each for each in dtypes - quantized if not each.is_complex)
-    return {each: (each.itemsize, kind_number(each)) for each in plain}
+    return {
+        each: (each.itemsize, kind_number(each))
+        for each in dtypes
+        if not each.is_complex and not str(each).startswith("torch.q")
+    }
 
 
 def _other(tensor: Any, *, portable: bool) -> int:
-    """Digest a tensor of a different layout, dtype or device."""
+    """Digest a tensor of a different layout, dtype, device or owner of its memory."""
     at = native()
     with Unseen():
         tensor = at.detach(tensor)
@@ -133,16 +120,11 @@ def plain_digest(words: list[Any]) -> int:
     try:
         return xxh3_64_intdigest(marshal.dumps(words, 2))
     except ValueError:
-        return xxh3_64_intdigest(b"".join([_word(each) for each in words]))
+        plain = (each if type(each) in _NUMBERS else word_of(each) for each in words)
+        return xxh3_64_intdigest(b"".join([marshal.dumps(each, 2) for each in plain]))
 
 
 _NUMBERS = (int, float, complex, str, bool, type(None))
-
-
-def _word(value: Any) -> bytes:
-    if type(value) not in _NUMBERS:
-        value = word_of(value)
-    return marshal.dumps(value, 2)
 
 
 def word_of(value: Any) -> str:

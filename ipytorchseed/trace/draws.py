@@ -48,17 +48,32 @@ class Drawn(Struct):
     calls: int = 0
     numbers: int | None = 0
 
-    def add(self, numbers: int | None) -> None:
+
+class _Tally:
+    """Counts draws by operation, place and source."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[tuple[str, Place, str, str], Drawn] = {}
+
+    @property
+    def drawn(self) -> list[Drawn]:
+        """The draws, in the order of their first calls."""
+        return [*self._drawn.values()]
+
+    def _add(self, numbers: int | None, *key: Any) -> None:
         """Count one more call.
 
         Args:
             numbers: How many raw numbers it drew; None if unknown.
+            key: The operation, the place, the source, and what drew for the user.
         """
-        self.calls += 1
-        self.numbers = None if numbers is None or self.numbers is None else self.numbers + numbers
+        drawn = self._drawn.setdefault(key, Drawn(*key))
+        drawn.calls += 1
+        known = numbers is not None and drawn.numbers is not None
+        drawn.numbers = (drawn.numbers or 0) + (numbers or 0) if known else None
 
 
-class Draws:
+class Draws(_Tally):
     """Records which operations draw from which generators.
 
     Args:
@@ -67,19 +82,14 @@ class Draws:
     """
 
     def __init__(self, names: Mapping[str, Any], *, count: bool) -> None:
+        super().__init__()
         self._names = names
         self._count = count
         # The name of each generator, by its address. Each is kept alive, so that no address is
         # reused.
         self._called: dict[int, tuple[Any, str]] = {}
-        self._drawn: dict[tuple[str, Place, str, str], Drawn] = {}
         self._generator: Any = None
         self._before = b""
-
-    @property
-    def all(self) -> list[Drawn]:
-        """The draws, in the order of their first calls."""
-        return [*self._drawn.values()]
 
     def before(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> int:
         """Return the digest of the generator from which an operation is about to draw."""
@@ -104,10 +114,8 @@ class Draws:
         if now == self._before:  # such as dropout in evaluation mode
             return
         by = "" if place.module else asker(lines.between(frame))
-        source = self._name(self._generator)
-        key = operation.name, place, source, by
-        drawn = self._drawn.setdefault(key, Drawn(operation.name, place, source, by))
-        drawn.add(draws_between(self._before, now, BOUND) if self._count else None)
+        numbers = draws_between(self._before, now, BOUND) if self._count else None
+        self._add(numbers, operation.name, place, self._name(self._generator), by)
 
     def _name(self, generator: Any) -> str:  # torch.Generator
         # Each operation receives a new Python object for the same generator.
@@ -116,9 +124,8 @@ class Draws:
         if known is None:
             mine = {found.name: found.object for found in find_generators(self._names)}
             every = (torch_random.default_generators() | mine).items()
-            names = [name for name, each in every if getattr(each, "_cdata", None) == number]
-            name = names[0] if names else "(torch.Generator)"
-            known = self._called[number] = generator, name
+            names = (name for name, each in every if getattr(each, "_cdata", None) == number)
+            known = self._called[number] = generator, next(names, "(torch.Generator)")
         return known[1]
 
 
@@ -130,11 +137,8 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
     for value in (*given.values(), *args):
         if isinstance(value, torch.Generator):
             return value
-        if device is None:
-            if isinstance(value, torch.Tensor):
-                device = value.device
-            elif isinstance(value, torch.device):
-                device = value
+        if device is None and isinstance(value, (torch.Tensor, torch.device)):
+            device = value if isinstance(value, torch.device) else value.device
     if device is None or device.type == "cpu":
         return torch.default_generator
     if device.type == "cuda" and torch.cuda.is_initialized():
@@ -145,18 +149,12 @@ def _generator_of(args: tuple[Any, ...], given: Mapping[str, Any]) -> Any:
 
 def asker(files: list[str]) -> str:
     """Return the part of torch that draws for the user, by the files on the stack."""
-    for file in files:
-        tail = file.replace("\\", "/")
-        for end, name in _ASKERS:
-            if tail.endswith(end):
-                return name
-    return ""
+    tails = [file.replace("\\", "/") for file in files]
+    found = (name for tail in tails for end, name in _ASKERS if tail.endswith(end))
+    return next(found, "")
 
 
-_LOOKED_AT = frozenset({"python", "numpy"})
-
-
-class LineDraws:
+class LineDraws(_Tally):
     """Records which lines of a cell draw from the sources of python and numpy.
 
     Args:
@@ -167,24 +165,21 @@ class LineDraws:
     """
 
     def __init__(self, file: str) -> None:
+        super().__init__()
         self._file = file
         self._line = 0
-        self._drawn: dict[tuple[str, int], Drawn] = {}
         self._reads: dict[str, Callable[[], bytes | None]] = {}
         self._states: dict[str, bytes | None] = {}
         self.refused = False
-
-    @property
-    def drawn(self) -> list[Drawn]:
-        """The draws, in the order of their first calls."""
-        return [*self._drawn.values()]
 
     def attach(self, frame: FrameType) -> None:
         """Start recording in this thread, also in active frames of the cell."""
         if sys.gettrace() is not None:
             self.refused = True
             return
-        self._reads = {each.name: each.read for each in sources() if each.name in _LOOKED_AT}
+        self._reads = {
+            each.name: each.read for each in sources() if each.name in ("python", "numpy")
+        }
         self._states = {name: read() for name, read in self._reads.items()}
         for each, line in walk_stack(frame):
             if each.f_code.co_filename == self._file:
@@ -210,10 +205,7 @@ class LineDraws:
         """Record draws since the previous look for the line that ran since then."""
         for name, read in self._reads.items():
             now, before = read(), self._states[name]
-            if now == before:
-                continue
-            self._states[name] = now
-            place = Place(line=self._line)
-            key = name, self._line
-            drawn = self._drawn.setdefault(key, Drawn(f"{name}'s own", place, name))
-            drawn.add(draws_between(before, now) if before and now else None)
+            if now != before:
+                self._states[name] = now
+                numbers = draws_between(before, now) if before and now else None
+                self._add(numbers, f"{name}'s own", Place(line=self._line), name, "")

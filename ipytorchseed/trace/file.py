@@ -184,10 +184,10 @@ class Track:
     def _begin(self) -> None:
         """Begin a new chunk."""
         self._index: dict[int, int] = {}
-        self._kinds: dict[Kind, int] = {}
+        self._kinds: dict[tuple[Any, Any], int] = {}
         self._kind_of, self._summaries = array("I"), array("f")
         self._calls: dict[tuple[str, int, int], int] = {}
-        self._words: list[list[str]] = []
+        self._texts: list[str] = []
         self._links: dict[int, int] = {}
         self._of = array("I")
         self._reads, self._read, self._makes, self._made = (array("I") for _ in range(4))
@@ -233,13 +233,13 @@ class Track:
         except RuntimeError:  # the tensor has no storage, or several
             return 0
 
-    def _meet(self, found: int, tensor: Any = None, kind: Any = None) -> int:
+    def _meet(self, found: int, tensor: Any = None, kind: tuple[Any, Any] = ("", ())) -> int:
         """Add a tensor, a number or a generator's state to the chunk; return its index.
 
         Args:
             found: The digest.
             tensor: The tensor, if it is one.
-            kind: The kind, if it is not a tensor.
+            kind: The dtype and shape, if it is not a tensor.
         """
         if tensor is not None and found != UNSEEN:
             kind = self._dtype(tensor), self._shape(tensor)
@@ -275,13 +275,13 @@ class Track:
         """
         if state is not None:
             if state not in self._index:
-                self._meet(state, kind=STATE)
+                self._meet(state, kind=(STATE, ()))
             read.append(state)
         call = operation, place, plain_digest(words) if words else 0
         number = self._calls.get(call)
         if number is None:
             number = self._calls[call] = len(self._calls)
-            self._words.append([*map(word_of, words[:_SHOWN])])
+            self._texts.append(", ".join(map(word_of, words[:_SHOWN])))
         self._read.extend(map(self._at, read))
         self._made.extend(map(self._at, made))
         self._of.append(number)
@@ -293,48 +293,32 @@ class Track:
         if full and not self.whole:
             self.flush()
 
-    @property
-    def count(self) -> int:
-        """The number of operations in the trace, including unwritten ones."""
-        return self._trace.count + len(self._of)
-
     def flush(self) -> None:
         """Write the chunk, and begin a new one."""
-        count = len(self._of)
-        if count:
+        if self._of:
             self._trace.write(self._chunk())
-            self._trace.count += count
+            self._trace.count += len(self._of)
         self._begin()
 
     def _chunk(self) -> Chunk:
         places = self._places.all
-        return Chunk(
-            thread=self._thread,
-            calls=[
-                Call(operation, places[place], plain & MASK, shorten(", ".join(words)))
-                for (operation, place, plain), words in zip(self._calls, self._words, strict=True)
-            ],
-            kinds=[_kind(each) for each in self._kinds],
-            tensors=np.array([each & MASK for each in self._index], "<u8").tobytes(),
-            kind_of=_column(self._kind_of, "<u4"),
-            summaries=_column(self._summaries, "<f4"),
-            of=_column(self._of, "<u4"),
-            reads=_column(self._reads, "<u4"),
-            read=_column(self._read, "<u4"),
-            makes=_column(self._makes, "<u4"),
-            made=_column(self._made, "<u4"),
-            links=np.array([[a & MASK, b & MASK] for a, b in self._links.items()], "<u8").tobytes(),
-        )
-
-
-def _column(numbers: array[Any], kind: str) -> bytes:
-    return np.asarray(numbers).astype(kind).tobytes()
-
-
-def _kind(kind: Any) -> Kind:
-    if kind is None or kind == STATE:
-        return Kind(kind or "", ())
-    return Kind(str(kind[0]).removeprefix("torch."), tuple(map(int, kind[1])))
+        links = [[a & MASK, b & MASK] for a, b in self._links.items()]
+        columns: list[Any] = [self._kind_of, self._summaries, self._of]
+        columns += [self._reads, self._read, self._makes, self._made]
+        data = [
+            np.array([each & MASK for each in self._index], "<u8").tobytes(),
+            *(np.asarray(each).astype(f"<{each.typecode.lower()}4").tobytes() for each in columns),
+            np.array(links, "<u8").tobytes(),
+        ]
+        calls = [
+            Call(operation, places[place], plain & MASK, shorten(text))
+            for (operation, place, plain), text in zip(self._calls, self._texts, strict=True)
+        ]
+        kinds = [
+            Kind(str(dtype).removeprefix("torch."), tuple(map(int, shape)))
+            for dtype, shape in self._kinds
+        ]
+        return Chunk(self._thread, calls, kinds, *data)
 
 
 def _settings() -> dict[str, str]:

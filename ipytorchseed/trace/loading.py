@@ -172,13 +172,8 @@ class Loaded(Struct):
         call = self.call(at)
         kinds = [self.reads.table[each] for each in self.reads.kinds[self.reads.of(at)]]
         words = [f"{dtype}{list(shape)}" for dtype, shape in kinds if dtype not in ("", STATE)]
-        return Operation(
-            name=call.operation,
-            index=at,
-            thread=int(self.threads[at]),
-            place=call.place,
-            given=", ".join(filter(None, [*words, call.text])),
-        )
+        given = ", ".join(filter(None, [*words, call.text]))
+        return Operation(call.operation, at, int(self.threads[at]), call.place, given)
 
     def read_later(self, readers: Any) -> Any:
         """Return a mask of results: whether a later reader reads a result.

@@ -32,7 +32,7 @@ class Overload(Struct, frozen=True):
 
     Attributes:
         name: The operation's name in torch, ``aten::index_put_``.
-        view: Whether it returns a view of an argument.
+        silent: Whether it computes no values: it returns a view or uninitialized memory.
         unwritten: Whether it returns uninitialized memory.
         draws: Whether it draws random numbers.
         arguments: The names of its arguments, in order.
@@ -42,18 +42,13 @@ class Overload(Struct, frozen=True):
     """
 
     name: str
-    view: bool = True
+    silent: bool = True
     unwritten: bool = False
     draws: bool = False
     arguments: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()
     unread: frozenset[str] = frozenset()
     returns: bool = False
-
-    @property
-    def silent(self) -> bool:
-        """Whether it computes no values."""
-        return self.view or self.unwritten
 
     def inputs(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> Iterable[Any]:
         """Return the arguments that a call reads."""
@@ -81,17 +76,13 @@ def describe(func: Any) -> Overload:  # an OpOverload, or a similar object
         return Overload(str(getattr(func, "name", lambda: func)()))
     name = schema.name
     short = name.rpartition("::")[2]
-    changed = [
-        each
-        for each in schema.arguments
-        if each.alias_info is not None and each.alias_info.is_write
-    ]
+    changed = [it for it in schema.arguments if it.alias_info and it.alias_info.is_write]
     unread = [each for each in changed if each.kwarg_only or short in _OVERWRITES]
     aliased = [each.alias_info for each in schema.returns]
     view = not changed and bool(aliased) and all(alias is not None for alias in aliased)
     return Overload(
         name=name,
-        view=view or name.startswith("profiler::"),
+        silent=view or name.startswith("profiler::") or is_unwritten(name),
         unwritten=is_unwritten(name),
         draws=torch.Tag.nondeterministic_seeded in func.tags,
         arguments=tuple(each.name for each in schema.arguments),

@@ -6,7 +6,7 @@ import linecache
 import warnings
 from array import array
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import takewhile
 from pathlib import Path
 from threading import get_ident
@@ -191,11 +191,6 @@ class Sequence:
             del self._places[:old]
             self._begin += old
 
-    @property
-    def end(self) -> int:
-        """The first number that is not recorded yet."""
-        return self._begin + len(self._places)
-
     def find(self, number: int) -> int | None:
         """Return the number of the place that created a node; None if not recorded."""
         index = number - self._begin
@@ -214,8 +209,7 @@ class ModulePaths:
         # The path of each module by its id. The module is kept alive, so that no id is reused.
         self._paths: dict[int, tuple[Any, str]] = {}
         self._stacks: dict[int, list[str]] = {}
-        self._handles: list[Any] = []
-        self._filter: Any = None
+        self._end = ExitStack()
 
     def attach(self) -> None:
         """Start tracking."""
@@ -224,43 +218,32 @@ class ModulePaths:
 
         # torch's compiler compiles hooks too. In compiled code, these do nothing.
         def enter(module: Any, _: object) -> None:  # torch.nn.Module
-            if not is_compiling():
-                self._enter(module)
+            stack = None if is_compiling() else self._stacks.get(get_ident())
+            if stack is not None:
+                known = self._paths.get(id(module))
+                stack.append(known[1] if known is not None else self._find(module, stack))
 
         def leave(module: object, *_: object) -> None:
-            if not is_compiling():
-                self._leave(module)
+            stack = None if is_compiling() else self._stacks.get(get_ident())
+            if stack and stack[-1] == self._paths.get(id(module), (None, ""))[1]:
+                stack.pop()
 
         leave_uncompiled(enter, leave)
         # torch warns that there are global hooks. These have no side effects.
         warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global")
-        self._filter = warnings.filters[0]
-        self._handles = [
-            module.register_module_forward_pre_hook(enter),
-            module.register_module_forward_hook(leave, always_call=True),
-        ]
+        filters: Any = warnings.filters
+        self._end.enter_context(suppress(ValueError))
+        self._end.callback(filters.remove, filters[0])
+        self._end.callback(module.register_module_forward_pre_hook(enter).remove)
+        self._end.callback(module.register_module_forward_hook(leave, always_call=True).remove)
 
     def detach(self) -> None:
         """Stop tracking, and remove the hooks and the warning filter."""
-        while self._handles:
-            self._handles.pop().remove()
-        with suppress(ValueError):
-            warnings.filters.remove(self._filter)  # type: ignore[attr-defined] # it is a list
+        self._end.close()
 
     def stack(self) -> list[str]:
         """Return this thread's list of module paths, innermost last. It is updated."""
         return self._stacks.setdefault(get_ident(), [])
-
-    def _enter(self, module: Any) -> None:
-        stack = self._stacks.get(get_ident())
-        if stack is not None:
-            known = self._paths.get(id(module))
-            stack.append(known[1] if known is not None else self._find(module, stack))
-
-    def _leave(self, module: object) -> None:
-        stack = self._stacks.get(get_ident())
-        if stack and stack[-1] == self._paths.get(id(module), (None, ""))[1]:
-            stack.pop()
 
     def _find(self, module: Any, stack: list[str]) -> str:
         """Return the path of a new module, and register all modules in it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -11,51 +10,14 @@ from msgspec import Struct
 
 from ipytorchseed.errors import in_brief
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.trace.compiled import watch_graphs
+from ipytorchseed.trace.compiled import pass_lengths_as_numbers, watch_graphs
 from ipytorchseed.trace.draws import Draws
 from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.places import Lines, ModulePaths, Places
-from ipytorchseed.trace.unwatched import pass_lengths_as_numbers
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Trace  # which imports numpy
-
-
-def watch_threads(make: Callable[[], Any], replaced: Replacements) -> None:
-    """Give each new thread its own dispatch mode, until ``replaced`` is restored.
-
-    Dispatch modes belong to a thread. torch passes them on to autograd threads, but not to Python's
-    threads. Threads that are already running are not changed.
-
-    Args:
-        make: Returns the mode for a new thread, or None. It is called in the starting thread, so
-            that threads are numbered in the order of their start.
-        replaced: Registers the replaced method, to restore it later.
-    """
-    start = threading.Thread.start
-
-    def started(thread: threading.Thread) -> None:
-        mode = make()
-        if mode is not None:
-            run = thread.run
-            thread.run = lambda: _run(thread, run, mode)  # type: ignore[method-assign]
-        start(thread)
-
-    replaced.put(threading.Thread, "start", started)
-
-
-def _run(thread: threading.Thread, run: Callable[[], None], mode: Any) -> None:
-    """Run a thread with its mode on top of the stack of modes."""
-    from torch.utils import _python_dispatch as dispatch
-
-    vars(thread).pop("run", None)
-    mode.begin()
-    dispatch._push_mode(mode)  # noqa: SLF001 -- `with mode` would also save flags of the process
-    try:
-        run()
-    finally:
-        dispatch._pop_mode()  # noqa: SLF001 -- as above
 
 
 class Recorder(Struct, dict=True, eq=False):
@@ -90,7 +52,6 @@ class Recorder(Struct, dict=True, eq=False):
         self.places = Places()
         self.notes: list[str] = []
         self.modules = ModulePaths(self.names)
-        self._process = os.getpid()
         self._made: list[Any] = []
         self._replaced = Replacements()
 
@@ -99,7 +60,7 @@ class Recorder(Struct, dict=True, eq=False):
         self.active = True
         self.modules.attach()
         pass_lengths_as_numbers(self._replaced)
-        watch_threads(lambda: self.watch() if self.active else None, self._replaced)
+        self._watch_threads()
         if self.trace is not None:
             watch_graphs(self._run_graph, self._replaced)
         mode.__enter__()
@@ -120,11 +81,37 @@ class Recorder(Struct, dict=True, eq=False):
 
     def watch(self) -> Any:  # a TorchDispatchMode
         """Return a new dispatch mode for a thread, with its own track."""
-        number = len(self._made)
-        track = self.trace.track(number, self.places) if self.trace else None
-        mode = watch_class()(self, track)
-        self._made.append(mode)
+        track = self.trace.track(len(self._made), self.places) if self.trace else None
+        self._made.append(mode := watch_class()(self, track))
         return mode
+
+    def _watch_threads(self) -> None:
+        """Give each new thread its own dispatch mode.
+
+        Dispatch modes belong to a thread. torch passes them on to autograd threads, but not to
+        Python's threads. Threads that are already running are not changed.
+        """
+        from torch.utils import _python_dispatch as dispatch
+
+        start = threading.Thread.start
+
+        def started(thread: threading.Thread) -> None:
+            if self.active:
+                run, mode = thread.run, self.watch()  # here: threads are numbered by their start
+
+                def watched() -> None:
+                    vars(thread).pop("run", None)
+                    mode.begin()
+                    dispatch._push_mode(mode)  # noqa: SLF001 -- `with` also saves process flags
+                    try:
+                        run()
+                    finally:
+                        dispatch._pop_mode()  # noqa: SLF001 -- as above
+
+                thread.run = watched  # type: ignore[method-assign]
+            start(thread)
+
+        self._replaced.put(threading.Thread, "start", started)
 
     def _run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
         from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
@@ -142,8 +129,8 @@ class Recorder(Struct, dict=True, eq=False):
             self._tell(error)
 
     def _tell(self, error: Exception) -> None:
-        told = f"recording stopped after {self.count:,} operations: "
-        self.notes.append(f"{told}{in_brief(error)}")
+        count = f"{self.count:,} operations"
+        self.notes.append(f"recording stopped after {count}: {in_brief(error)}")
 
     @property
     def count(self) -> int:
@@ -154,8 +141,3 @@ class Recorder(Struct, dict=True, eq=False):
     def threads(self) -> int:
         """The number of recorded threads: the cell's own, and threads that it started."""
         return len(self._made)
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether this is another process, such as a forked worker of a DataLoader."""
-        return os.getpid() != self._process

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _BYTES = 0x7F
 
 # Replaces the recorder in a thread that is still running when the recorder is closed.
-_ENDED = SimpleNamespace(active=False, elsewhere=False, fail=lambda _: None)
+_ENDED = SimpleNamespace(active=False, fail=lambda _: None)
 
 
 def _fill(result: Any, operation: Overload, byte: int) -> bool:  # a tensor
@@ -83,7 +83,6 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self._places: Places = recorder.places
             self._sequence = Sequence(newest())
             self._stack = recorder.modules.stack()
-            self._known: dict[Any, Overload] = {}
             self._here: dict[tuple[Spot, str, bool], int] = {}
             self._in_graph = False
 
@@ -110,16 +109,16 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             if not recorder.active:
                 return func(*args, **given)
             try:
-                operation = self._known.get(func) or self._meet(func)
+                operation = describe(func)
                 caller = here().f_back  # None in torch's own threads, such as GPU backward passes
-                place = self._place(caller, compiled=self._in_graph)
+                place = self._place(caller)
                 where = recorder.place = self._places.all[place]
                 track = None if operation.silent else self._track
                 state = None
                 read: list[int] = []
                 words: list[Any] = []
                 if track is not None:
-                    read, words = _look(operation.inputs(args, given), track.digest)
+                    _look(operation.inputs(args, given), track.digest, read, words)
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
             except Exception as error:  # noqa: BLE001 -- our errors must not end the user's code
@@ -138,9 +137,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 if operation.draws and recorder.draws is not None:
                     recorder.draws.after(operation, where, recorder.lines, caller)
                 if track is not None:
-                    made, other = _look(operation.changes(args, given), track.written)
+                    made: list[int] = []
+                    other: list[Any] = []
+                    _look(operation.changes(args, given), track.written, made, other)
                     if operation.returns:
-                        _list((result,), track.result, made, other)
+                        _look((result,), track.result, made, other)
                     if other:
                         made.append(plain_digest(other))
                     track.add(operation.name, place, words, read, state, made)
@@ -149,18 +150,11 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 recorder.fail(error)
             return result
 
-        def _meet(self, func: Any) -> Overload:
-            """Describe an operation that occurs for the first time."""
-            if self.recorder.elsewhere:
-                self.recorder.active = False
-            found = self._known[func] = describe(func)
-            return found
-
-        def _place(self, caller: FrameType | None, *, compiled: bool) -> int:
+        def _place(self, caller: FrameType | None) -> int:
             """Return the number of the place of the running operation."""
             node = current_node()
             place = self._forward(caller) if node is None else self._backward(node, caller)
-            if not compiled:
+            if not self._in_graph:
                 return place
             known = self._places.all[place]
             module = f"{known.module}.{COMPILED}" if known.module else COMPILED
@@ -170,9 +164,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             """Return the place of an operation outside of backward passes."""
             stack = self._stack
             place = self._at(self._lines.find(caller), stack[-1] if stack else "")
-            number = newest()
-            if number != self._sequence.end:
-                self._sequence.note(number, place)
+            self._sequence.note(newest(), place)
             return place
 
         def _backward(self, node: Any, caller: FrameType | None) -> int:
@@ -208,41 +200,36 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             read: list[int] = []
             changed: list[Any] = []
             place = 0
+            outer, self._in_graph, track.whole = self._in_graph, True, True
             try:
-                place = self._place(here().f_back, compiled=True)
-                read, _ = _look(inputs, track.digest)
+                place = self._place(here().f_back)
+                _look(inputs, track.digest, read, [])
                 changed = [inputs[each] for each in graph.mutated_input_idxs]
             except Exception as error:  # noqa: BLE001 -- as above
                 self.recorder.fail(error)
-            outer, self._in_graph, track.whole = self._in_graph, True, True
             try:
                 result = run(graph, inputs)
             finally:
                 self._in_graph = track.whole = outer
             if self.recorder.active:
                 try:
-                    made, _ = _look((result, changed), track.result)
+                    made: list[int] = []
+                    _look((result, changed), track.result, made, [])
                     track.add(GRAPH, place, [], read, None, made)
                 except Exception as error:  # noqa: BLE001 -- as above
                     self.recorder.fail(error)
             return result
 
-    def _look(values: Any, digest: Callable[[Any], int]) -> tuple[list[int], list[Any]]:
-        """Return the digests of the tensors in values, and the other values."""
-        found: list[int] = []
-        words: list[Any] = []
-        _list(values, digest, found, words)
-        return found, words
-
-    def _list(
+    def _look(
         values: Any, digest: Callable[[Any], int], found: list[int], words: list[Any]
     ) -> None:
+        """Add the digests of tensors to one list, and other values to another."""
         for value in values:
             if isinstance(value, tensor_type):
                 found.append(digest(value))
             elif type(value) is list or type(value) is tuple:
                 words.append(len(value))
-                _list(value, digest, found, words)
+                _look(value, digest, found, words)
             else:
                 words.append(value)
 

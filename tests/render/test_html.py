@@ -226,11 +226,11 @@ def test_the_status_has_the_facts_of_its_text(name):
     status = STATUSES[name]
     words, text = Page(status.html()).words, status.text()
     assert status.title in words
-    for row in status.rows:
-        for fact in (row.name, row.type, short_digest(row.digest), row.where):
+    for row in status.states:
+        for fact in (row.name, row.type, short_digest(row.digest), str(row.position)):
             assert fact in words
         assert "".join(row.name.split()) in _column(text, "Source", "State")
-        assert "".join(row.where.split()) in _column(text, "Position")
+        assert "".join(str(row.position).split()) in _column(text, "Position")
 
 
 def test_equal_states_have_equal_colours():

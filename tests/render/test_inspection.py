@@ -15,7 +15,7 @@ from ipytorchseed.render.inspection import (
 )
 from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.report import Report
-from ipytorchseed.render.timeline import draw_line, last_moves, timeline
+from ipytorchseed.render.timeline import Line, last_moves, timeline
 from ipytorchseed.render.values import code, hue
 from ipytorchseed.render.why import WhyView
 from tests.render.explanations import EXPLANATIONS
@@ -55,7 +55,7 @@ def test_settings_are_told_worst_first(name):
 
 def test_where_sources_stand_is_told_with_who_moved_them():
     """The run that moved a source is empty if unknown."""
-    rows = STATUSES["plain"].rows
+    rows = STATUSES["plain"].states
     model = {each["name"]: each for each in now_model(rows, {"numpy": "In[3]"})}
     assert (model["numpy"]["where"], model["numpy"]["by"]) == ("seed 42 + 1 draw", "In[3]")
     assert (model["torch.cuda:0"]["chip"], model["python"]["by"]) == (None, "")
@@ -65,23 +65,23 @@ def test_a_source_that_a_run_left_alone_is_not_told():
     """Such a source is shown if it started from another state, or moved before."""
     first = run(1, {"python": A, "numpy": A}, {"python": B, "numpy": A})
     second = run(2, {"python": C, "numpy": B}, {"python": C, "numpy": B}, between={"numpy": (A, B)})
-    fields = line_model(draw_line(second, [first], "k"))["fields"]
+    fields = line_model(Line(second, [first], "k"))["fields"]
     chip = [code(C), hue(C), C]
     assert fields["python"] == {"from": chip, "to": None, "other": True, "between": False}
     assert (fields["numpy"]["other"], fields["numpy"]["between"]) == (False, True)
-    assert list(line_model(draw_line(first, [], "k"))["fields"]) == ["python"]
+    assert list(line_model(Line(first, [], "k"))["fields"]) == ["python"]
 
 
 def test_a_source_that_neither_run_uses_is_not_ringed():
     """Its other state at the start does not matter."""
     runs = [run(1, {"python": A}, {"python": A}), run(2, {"python": B}, {"python": B})]
-    assert draw_line(runs[1], runs[:1], "k").others == frozenset()
+    assert Line(runs[1], runs[:1], "k").others == frozenset()
 
 
 def test_a_cell_of_magics_alone_is_held_against_nothing():
     """``%seed 42`` is meant to start from any state."""
     runs = [run(n, {"python": d}, {"python": C}, source="%seed 42") for n, d in enumerate((A, B))]
-    line = draw_line(runs[1], runs[:1], "k")
+    line = Line(runs[1], runs[:1], "k")
     assert (line.others, line.outcome) == (frozenset(), None)
 
 
@@ -89,8 +89,8 @@ def test_a_run_is_said_in_a_sentence():
     """Screen readers read the sentence."""
     first = run(1, {"python": A}, {"python": B})
     second = run(2, {"python": B}, {"python": C}, error="E", status="error")
-    assert line_words(draw_line(first, [], "k")) == "In[1] ran, moved python."
-    assert line_words(draw_line(second, [first], "k")) == (
+    assert line_words(Line(first, [], "k")) == "In[1] ran, moved python."
+    assert line_words(Line(second, [first], "k")) == (
         "In[2] ended: error, moved python, result differs from In[1]."
     )
 
@@ -102,7 +102,7 @@ def test_who_moved_a_source_last():
         run(2, {"python": B, "numpy": B, "g": A, "h": A}, {"python": B, "numpy": B, "g": A, "h": A},
             between={"numpy": (A, B)}),
     ]  # fmt: skip
-    lines = timeline(runs, "k").lines[::-1]
+    lines = timeline(runs, "k")[::-1]
     now = {"python": B, "numpy": B, "g": C, "h": A}
     told = last_moves(lines, now)
     assert told == {"python": "In[1]", "numpy": "before In[2]", "g": "after In[2]"}

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.render.labels import shown_number, write_step
+from ipytorchseed.render.labels import shown_numbers, write_step
 from ipytorchseed.session.outputs import text_value
 from tests.records import changed
 from tests.render.explanations import run
@@ -18,6 +18,11 @@ def _ran(source, printed=None, result=None, **values):
     if result is not None:
         made = changed(made, result=Fingerprint("r", "float", "", series=(result,)))
     return made if printed is None else changed(made, stdout=text_value(printed))
+
+
+def shown_number(ran):
+    """Return the number that a run showed last; None if unknown."""
+    return next(reversed(shown_numbers(ran)), None)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ipytorchseed.render.labels import label_of
-from ipytorchseed.render.timeline import Field, timeline, write_lines
+from ipytorchseed.render.timeline import Field, columns_of, timeline, write_lines
 from ipytorchseed.render.values import code, hue
 from ipytorchseed.why.evidence import run_name
 from tests.records import make_run
@@ -69,13 +69,13 @@ def test_a_rerun_is_held_against_the_same_cells_run_before():
         run(3, {"python": C}, {"python": A}),
         run(4, {"python": C}, {"python": A}),
     ]
-    others = [line.field("python").other for line in timeline(runs, "k").lines]
+    others = [line.field("python").other for line in timeline(runs, "k")]
     assert others == [False, False, True, False]
 
 
 def test_runs_of_a_cell_share_a_rail():
     """The rail is a hue, which usually differs between cells."""
-    lines = timeline([run(n, {}, {}, cell=cell) for n, cell in enumerate("aba")], "k").lines
+    lines = timeline([run(n, {}, {}, cell=cell) for n, cell in enumerate("aba")], "k")
     assert lines[0].rail == lines[2].rail != lines[1].rail
 
 
@@ -92,7 +92,7 @@ def test_generators_have_columns_beside_sources():
         run(1, {"python": A}, {"python": A}),
         run(2, {"python": A}, {"python": A, "g": B}, generators={"g": "t"}),
     ]
-    assert timeline(runs, "k").columns == ("python", "g")
+    assert columns_of(timeline(runs, "k")) == ["python", "g"]
     assert "→bbbb" in text(runs)
 
 

@@ -29,7 +29,7 @@ from ipytorchseed.render.report import Report
 from ipytorchseed.render.rng import CallsView, RngView, StateDifference, WhoView
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
-from ipytorchseed.render.text import MOST_OF_NAME, draw_table, escaped, visible, width, wrap
+from ipytorchseed.render.text import draw_table, visible, width, wrap
 from ipytorchseed.render.values import write_value
 from ipytorchseed.render.why import WhyView
 from tests.render.checks import CHECKED, TRACED
@@ -93,13 +93,13 @@ def views(evil):
     drew = {f"python{evil}": (f"draw{evil}", evil)}
     yield CallsView(replace(ran, observed=Observed(drew=drew)), "k")
     for status in STATUSES.values():
-        yield SeedStatus(status.title + evil, poisoned(status.rows, evil))
+        yield SeedStatus(status.title + evil, poisoned(status.states, evil))
     report = Report(assessment(CPU, VALUES | dict.fromkeys(VALUES, f"a{evil}")))
     report.assessment = replace(
         report.assessment, facts=((Fact("gpu", lambda: None), f"GPU {evil}"),)
     )
     yield report
-    status = SeedStatus(f"Last seed{evil}", poisoned(next(iter(STATUSES.values())).rows, evil))
+    status = SeedStatus(f"Last seed{evil}", poisoned(next(iter(STATUSES.values())).states, evil))
     yield RngView(status, report, [ran, later], ran.kernel, note=f"note{evil}")
     yield StateDifference(ran, later, lambda *_: None, "k")
     entry = SeedEntry(1, f"how{evil}", 1.8e9, "n", "k", 1, "cell")
@@ -123,7 +123,7 @@ def test_no_view_shows_a_character_that_acts(evil):
 @given(HOSTILE)
 def test_no_single_text_shows_a_character_that_acts(evil):
     """Paragraphs, tables, labels, values and messages about seeds and states."""
-    row = STATUSES["generators"].rows[-1]
+    row = STATUSES["generators"].states[-1]
     texts = [
         wrap(f"{evil} words {evil}", first="  "),
         draw_table(evil, {evil: {}}, [[f"a{evil}"]]),
@@ -155,17 +155,17 @@ def test_no_model_of_the_inspector_holds_a_character_that_acts(evil):
     """Browsers draw it as text, and obey marks of direction."""
     explanation = poisoned(EXPLANATIONS["trained"], evil)
     view = RngView(
-        SeedStatus("", poisoned(STATUSES["generators"].rows, evil)),
+        SeedStatus("", poisoned(STATUSES["generators"].states, evil)),
         Report(assessment(CPU, VALUES | dict.fromkeys(VALUES, f"a{evil}"))),
         [explanation.against, explanation.run],
         "k",
     )
     models = [
         why_model(WhyView(explanation, "k")),
-        now_model(view.status.rows, view.moves),
+        now_model(view.status.states, view.moves),
         settings_model(view.report),
-        *map(line_model, view.timeline.lines),
-        *map(line_words, view.timeline.lines),
+        *map(line_model, view.lines),
+        *map(line_words, view.lines),
     ]
     for model in models:
         shown = json.dumps(visible_model(model), ensure_ascii=False)
@@ -233,25 +233,3 @@ def test_what_stands_for_the_terminal_may_be_anything(monkeypatch, stream):
         patched.setattr(sys, "stdout", stream)
         told = width()
     assert told == 80
-
-
-@pytest.mark.parametrize("name", ["x" + "[0]" * 300, "abc" * 300, "model." * 50 + "weight"])
-def test_a_long_name_is_shown_shortened_everywhere(name):
-    """At most 80 characters are shown, from both ends, in sentences and tables."""
-    short = visible(name)
-    assert len(short) == MOST_OF_NAME
-    head, tail = short.split("…")
-    assert name.startswith(head)
-    assert name.endswith(tail)
-    assert visible(f"`{name}` had changed") == f"`{short}` had changed"
-    assert name not in draw_table("", {"Name": {"overflow": "fold"}}, [[name]]).replace("\n", "")
-    assert visible_model({"name": name}) == {"name": short}
-
-
-@pytest.mark.parametrize(
-    "text", ["/data/" + "a" * 100 + "/b.csv", "x" * MOST_OF_NAME, "a b " * 100, "─" * 100]
-)
-def test_what_is_no_long_name_is_shown_whole(text):
-    """Paths, and text that the user types or a program reads, are never shortened."""
-    assert visible(text) == text
-    assert escaped(text * 9) == text * 9

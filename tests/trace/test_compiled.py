@@ -15,7 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import ipytorchseed as its
-from ipytorchseed.render.trace import TraceView
+from ipytorchseed.render.trace import stretches, write_comparison
 from ipytorchseed.trace.comparing import compare
 from ipytorchseed.trace.loading import load
 from tests.trace import compilings
@@ -48,11 +48,11 @@ def test_compiled_and_eager_runs_agree_within_rounding(traces):
     """Operations of only one run are fused in the other, in both directions."""
     for a, b in (("eager", "compiled"), ("compiled", "eager")):
         found = compare(traces(a), traces(b), RTOL)
-        assert found.first is None, TraceView(found).text()
+        assert found.first is None, write_comparison(found)
         assert found.differing > 20
         assert all(each.accounted and each.fused for each in found.spans)
-        assert not TraceView(found).stretches
-        assert "Fused in compiled code" in TraceView(found).text()
+        assert not stretches(found)
+        assert "Fused in compiled code" in write_comparison(found)
 
 
 @compiles_in_a_trace

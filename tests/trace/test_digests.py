@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from ipytorchseed.trace.digests import UNSEEN, digest_of_tensor, plain_digest
 from ipytorchseed.trace.aligning import Keys
+from ipytorchseed.trace.digests import UNSEEN, digest_of_tensor, plain_digest
 from tests.trace.recorded import record
 
 BASE = torch.arange(12.0).reshape(3, 4)

@@ -21,7 +21,7 @@ def _drawn(source, **names):
     return [
         (each.source, each.operation.removeprefix("aten::"), each.place.line, each.place.module or each.by,
          each.calls, each.numbers)
-        for each in recording.draws.all
+        for each in recording.draws.drawn
     ]  # fmt: skip
 
 

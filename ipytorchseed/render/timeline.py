@@ -122,7 +122,7 @@ class Line:
         self.moved = [name for name, end in run.after.items() if run.before.get(name) != end]
         self.value = _number(run)
         still = not run.between and not run.seeds and run.before == run.after
-        self.aside = still and (_only_looks(run.source) or _unparsed(run))
+        self.aside = still and _is_aside(run)
         self.rail = sum(map(ord, run.cell)) * 47 % 360
         self.others: frozenset[str] = frozenset()
         self.outcome: Outcome | None = None
@@ -174,14 +174,12 @@ def columns_of(lines: Iterable[Line]) -> list[str]:
     return [*dict.fromkeys(name for line in lines for name in line.after)]
 
 
-def _only_looks(source: str) -> bool:
-    return all(map(_LOOKS.fullmatch, filter(None, map(str.strip, source.splitlines()))))
-
-
-def _unparsed(run: Run) -> bool:
-    """Return whether a cell, or code that it evaluated first, could not be parsed."""
-    said = (run.outputs.error or "").startswith(_UNPARSED)
-    return said and not (run.writes or run.outputs.displays or run.outputs.stdout)
+def _is_aside(run: Run) -> bool:
+    """Return whether a cell only looked, or it or code that it evaluated could not be parsed."""
+    unparsed = (run.outputs.error or "").startswith(_UNPARSED)
+    if unparsed and not (run.writes or run.outputs.displays or run.outputs.stdout):
+        return True
+    return all(map(_LOOKS.fullmatch, filter(None, map(str.strip, run.source.splitlines()))))
 
 
 def last_moves(lines: Iterable[Line], now: Mapping[str, str]) -> dict[str, str]:

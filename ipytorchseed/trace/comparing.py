@@ -166,6 +166,11 @@ class Comparison:
             sides = [*zip(self._traces, held, strict=True)]
             a, b = (trace.operation(mine[0]) if mine else None for trace, mine in sides)
             one, other = (Counter(map(trace.name, mine)) for trace, mine in sides)
+            # Whether compiled code runs between the two pairs, or in one of them.
+            ran = [
+                keys.compiled[max(0, end[gap]) : end[gap + 1] + 1]
+                for keys, end in zip(self._keys, ends, strict=True)
+            ]
             span = Span(
                 at=ends[1][gap] + 1,
                 a=a,
@@ -173,12 +178,7 @@ class Comparison:
                 counts=(one, other),
                 accounted=all(fine[side][held[side]].all() for side in range(2)),
                 draws=any(drawing[side][held[side]].any() for side in range(2)),
-                fused=any(  # compiled code runs between the two pairs, or in one of them
-                    self._keys[side]
-                    .compiled[max(0, ends[side][gap]) : ends[side][gap + 1] + 1]
-                    .any()
-                    for side in range(2)
-                ),
+                fused=any(each.any() for each in ran),
             )
             spans.append(span)
             self._span_of |= {(side, each): span for side in range(2) for each in held[side]}

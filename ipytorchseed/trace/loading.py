@@ -159,10 +159,6 @@ class Loaded(Struct):
         """Return an operation's call: name, place and arguments that are not tensors."""
         return self.calls[int(self.of[operation])]
 
-    def place(self, operation: int) -> Place:
-        """Return the place of an operation."""
-        return self.call(operation).place
-
     def name(self, operation: int) -> str:
         """Return an operation's name, ``aten::mm``."""
         return self.call(operation).operation

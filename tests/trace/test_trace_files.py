@@ -51,7 +51,7 @@ def test_a_trace_tells_operation_line_module_pass_shapes_and_arguments(tmp_path)
     names = [read.name(each) for each in range(len(read))]
     assert "aten::t" not in names
     at = names.index("aten::addmm")
-    place = read.place(at)
+    place = read.call(at).place
     code = "model(torch.ones(2, 4)).sum().backward()"
     assert (Path(place.file).name, place.code) == (Path(__file__).name, code)
     assert Path(__file__).read_text("utf-8").splitlines()[place.line - 1].strip() == code
@@ -59,8 +59,8 @@ def test_a_trace_tells_operation_line_module_pass_shapes_and_arguments(tmp_path)
     kinds = [read.reads.table[each] for each in read.reads.kinds[read.reads.of(at)]]
     assert kinds == [("float32", (4,)), ("float32", (2, 4)), ("float32", (4, 4))]
     back = names.index("aten::threshold_backward")
-    assert read.place(back).module == "Sequential.1"
-    assert read.place(back).backward
+    assert read.call(back).place.module == "Sequential.1"
+    assert read.call(back).place.backward
     assert "0.75" in read.call(names.index("aten::bernoulli_")).text
 
 

@@ -175,7 +175,7 @@ def columns_of(lines: Iterable[Line]) -> list[str]:
 
 
 def _is_aside(run: Run) -> bool:
-    """Return whether a cell only looked, or it or code that it evaluated could not be parsed."""
+    """Return whether a cell only looked, or could not be parsed."""
     unparsed = (run.outputs.error or "").startswith(_UNPARSED)
     if unparsed and not (run.writes or run.outputs.displays or run.outputs.stdout):
         return True

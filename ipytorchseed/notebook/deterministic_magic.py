@@ -9,16 +9,7 @@ from functools import partial
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import (
-    MOST_RUNS,
-    Whole,
-    Words,
-    flag,
-    in_json,
-    no_notebook,
-    option,
-    says,
-)
+from ipytorchseed.commands import MOST_RUNS, Whole, Words, flag, in_json, no_notebook, option, says
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.checks import Checks

@@ -13,13 +13,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import TimeLimit
 from ipytorchseed.errors import IPyTorchSeedError, LedgerError, ReplayError
-from ipytorchseed.experiment.policy import (
-    BYTES,
-    DEADLINE,
-    SECONDS,
-    count_fitting,
-    find_objection,
-)
+from ipytorchseed.experiment.policy import BYTES, DEADLINE, SECONDS, count_fitting, find_objection
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.search import Search

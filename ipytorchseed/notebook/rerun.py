@@ -17,11 +17,7 @@ from typing import Any, NoReturn
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
-from ipytorchseed.determinism.interrupts import (
-    held_interrupts,
-    let_through,
-    told_of_interrupts,
-)
+from ipytorchseed.determinism.interrupts import held_interrupts, let_through, told_of_interrupts
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.experiment.repeating import Shown
 from ipytorchseed.introspection.replacing import Replacements

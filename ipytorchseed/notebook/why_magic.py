@@ -24,13 +24,7 @@ from ipytorchseed.receipts.reading import read
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.render.why_all import NotebookView
-from ipytorchseed.session.asking import (
-    last_repeated,
-    why,
-    why_all,
-    why_elsewhere,
-    with_seeds,
-)
+from ipytorchseed.session.asking import last_repeated, why, why_all, why_elsewhere, with_seeds
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import with_roots_of

@@ -19,9 +19,9 @@ from ipytorchseed.experiment.imports import find_reached
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick
-from ipytorchseed.render.view import View, fill
-from ipytorchseed.resume.checkpoint import Checkpoint
-from ipytorchseed.resume.comparing import Comparison, Finding, compare
+from ipytorchseed.render.view import View
+from ipytorchseed.resume.comparing import Comparison, compare
+from ipytorchseed.resume.leaves import Checkpoint
 from ipytorchseed.resume.watching import Course, follow
 from ipytorchseed.rng.table import hints_kept, seed_all
 
@@ -40,10 +40,10 @@ class ResumeReport(View):
         notes: Further remarks, each as a sentence.
     """
 
+    template = "resume"
+
     def __init__(self, comparison: Comparison, steps: int, at: int, notes: list[str]) -> None:
-        self.findings = comparison.findings
-        self.harmless = comparison.harmless
-        self.first = comparison.first
+        self.findings, self.harmless, self.first = msgspec.structs.astuple(comparison)
         self.ok = not (self.findings or self.first)
         self.steps = steps
         self.at = at
@@ -73,30 +73,14 @@ class ResumeReport(View):
     def text(self) -> str:
         """Return the report as text for a terminal of 80 columns."""
         lines = [wrap(self.headline, first="")]
-        lines += [wrap(visible(sentence(each)), first="  ▲ ") for each in self.findings]
+        lines += [wrap(visible(each.sentence), first="  ▲ ") for each in self.findings]
         return "\n".join(lines + [wrap(visible(each), first="") for each in self.remarks])
-
-    def html(self) -> str:
-        """Return the report as HTML without scripts."""
-        told = [sentence(each) for each in self.findings]
-        return fill("resume", headline=self.headline, findings=told, remarks=self.remarks)
 
     def to_json(self) -> str:
         """Return the report as one line of JSON."""
         told = pick(self, "ok", "steps", "at", "findings", "harmless", "notes")
         told |= {"schema": 1, "first_difference": self.first}
         return json.dumps(msgspec.to_builtins(told))
-
-
-def sentence(finding: Finding) -> str:
-    """Return a finding as a sentence."""
-    kind = "" if finding.name in (finding.kind, "train") else f" ({finding.kind})"
-    saved = {
-        True: "; the checkpoint has it, and it was not restored",
-        False: "; it is not in the checkpoint",
-        None: "",
-    }[finding.saved]
-    return f"{finding.name}{kind}: {finding.message}{saved}"
 
 
 # The seed of the resumed run. It is unlike usual seeds, since a new process has other states.
@@ -139,14 +123,14 @@ def check_resume(
     _refuse(train, steps, at)
     import torch
 
-    notes: list[str] = []
+    stays: list[str] = []
     with held_interrupts(), ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="resume-")))
         stack.enter_context(hints_kept())
         names = stack.enter_context(called_by_name(train))
         reached = find_reached(f"{NAME}()", str, names, SHELLS)
         engine = Engine.of_code(names, reached, SHELLS)
-        stack.callback(_put_back, engine, notes)
+        stack.callback(lambda: stays.extend(engine.leave()))
 
         def play(
             name: str, count: int, held: Mapping[str, Any] | None = None
@@ -154,11 +138,10 @@ def check_resume(
             engine.begin()
             if held is not None:
                 seed_all(_RESUME_SEED)
+            (folder / name).mkdir(exist_ok=True)
             state = Checkpoint(folder / name, held)
             return follow(names[NAME], state, count), state.to_save()
 
-        for name in ("whole", "halves"):
-            (folder / name).mkdir()
         whole, _ = play("whole", steps)
         if not whole.after:
             msg = "train took no step with a torch.optim optimizer: there is nothing to compare"
@@ -167,81 +150,33 @@ def check_resume(
         file = folder / "checkpoint.pt"
         torch.save(saved, file)
         shutil.copytree(folder / "halves", folder / "kept")
-
-        def go_on(count: int) -> Course:
+        rests, errors = list[Course](), list[Exception]()
+        for count in (steps - at, steps):  # the steps to take, or the last step
             held = torch.load(file, weights_only=False)  # safe: we have just written this file
             shutil.rmtree(folder / "halves")  # a first try may have changed it
             shutil.copytree(folder / "kept", folder / "halves")
             try:
-                return play("halves", count, held)[0]
-            except Exception as error:
-                msg = f"train fails when it resumes: {type(error).__name__}: {error}"
-                raise ResumeError(msg.partition("\n")[0]) from error
-
-        missing = len(whole.after) - len(half.after)
-        rest = _second_half(go_on, (steps - at, steps), missing)
-        if 0 < missing == len(rest.after):
-            comparison = compare(whole, half, rest, saved)
-        else:
-            comparison = _uneven(whole, half, rest)
+                rests.append(play("halves", count, held)[0])
+            except Exception as error:  # noqa: BLE001 -- from the user's code
+                errors.append(error)
+            if rests and len(rests[-1].after) == len(whole.after) - len(half.after):
+                break
+        if not rests:
+            msg = f"train fails when it resumes: {type(errors[0]).__name__}: {errors[0]}"
+            raise ResumeError(msg.partition("\n")[0]) from errors[0]
+        comparison = compare(whole, half, rests[-1], saved)
+    notes = [f"After the runs, {say_restored('everything is', stays)}."] if stays else []
     report = ResumeReport(comparison, steps, at, notes)
     if check and not report.ok:
         raise ResumeDiffers(report.text())
     return report
 
 
-def _put_back(engine: Engine, notes: list[str]) -> None:
-    """Restore everything, and add a note for what could not be restored."""
-    stays = engine.leave()
-    if stays:
-        notes.append(f"After the runs, {say_restored('everything is', stays)}.")
-
-
-def _second_half(go_on: Callable[[int], Course], counts: tuple[int, int], missing: int) -> Course:
-    """Run the second half of the training.
-
-    ``train`` may interpret its argument as the number of steps to take, or as the last step. Both
-    are tried.
-
-    Args:
-        go_on: Resumes the training, with this argument for ``train``.
-        counts: The two arguments to try.
-        missing: The number of steps that the second half must have.
-    """
-    rest = failed = None
-    for count in counts:
-        try:
-            rest = go_on(count)
-        except ResumeError as error:
-            failed = failed or error
-        else:
-            if len(rest.after) == missing:
-                return rest
-    if rest is None:
-        raise failed or AssertionError
-    return rest
-
-
 def _refuse(train: object, steps: object, at: object) -> None:
-    """Raise an error for invalid arguments of ``check_resume``.
-
-    Raises:
-        ResumeError: An argument is invalid.
-    """
+    """Raise an error for invalid arguments of ``check_resume``."""
     if not callable(train):
         raise ResumeError(f"check_resume takes a function train(state, steps), not {train!r}")
-    whole = [type(each) is int for each in (steps, at)]
-    if not all(whole) or not 0 < at < steps:  # type: ignore[operator]  # both are integers
+    if type(steps) is not int or type(at) is not int or not 0 < at < steps:
         raise ResumeError(
             f"at must be an integer with 0 < at < steps, not at={at!r}, steps={steps!r}"
         )
-
-
-def _uneven(whole: Course, half: Course, rest: Course) -> Comparison:
-    """Return the finding that both halves have more or fewer steps than the whole run."""
-    counts = [len(each.after) for each in (half, rest, whole)]
-    message = (
-        f"took {counts[0]} steps in the first half and {counts[1]} in the second, but"
-        f" {counts[2]} uninterrupted: the number of steps done was not restored"
-    )
-    return Comparison((Finding("steps", "train", len(half.after), message),))

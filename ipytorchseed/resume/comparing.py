@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -35,6 +35,19 @@ class Finding(Struct, frozen=True):
     step: int
     message: str
     saved: bool | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The finding as a sentence."""
+        kind = "" if self.name in (self.kind, "train") else f" ({self.kind})"
+        return f"{self.name}{kind}: {self.message}{_SAVED[self.saved]}"
+
+
+_SAVED = {
+    True: "; the checkpoint has it, and it was not restored",
+    False: "; it is not in the checkpoint",
+    None: "",
+}
 
 
 class First(Struct, frozen=True):
@@ -72,7 +85,13 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
         rest: The second half.
         saved: The checkpoint that the first half saved.
     """
-    at = len(half.after)
+    at, left, steps = (len(each.after) for each in (half, rest, whole))
+    if not left or at + left != steps:
+        message = (
+            f"took {at} steps in the first half and {left} in the second, but {steps}"
+            " uninterrupted: the number of steps done was not restored"
+        )
+        return Comparison((Finding("steps", "train", at, message),))
     apart = _first_difference(whole.after, half.after, 0)
     if apart:
         message = (
@@ -89,7 +108,12 @@ def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any])
         found = _differences(was, now, at + offset, whole, kept)
         if offset:
             parted = first is not None and first.step < at + offset
-            found = [_later(each) for each in found if each.kind in _PASSING or not parted]
+            later = "differs from here on"  # it was restored at first
+            found = [
+                replace(each, message=each.message.replace(_LOST, later, 1))
+                for each in found
+                if each.kind in _PASSING or not parted
+            ]
         serious = [each for each in found if _matters(each, first, pairs, whole)]
         harmless += [each for each in found if not offset and each not in serious]
         matters += serious
@@ -116,11 +140,14 @@ _PASSING = frozenset({"source", "generator", "loader", "data"})
 def _first_difference(
     was: list[dict[str, Leaf]], now: list[dict[str, Leaf]], begin: int
 ) -> First | None:
-    for step, (one, other) in enumerate(zip(was, now, strict=False)):
-        for name, leaf in one.items():
-            if other.get(name) != leaf:
-                return First(begin + step, name)
-    return None
+    steps = enumerate(zip(was, now, strict=False), begin)
+    differ = (
+        First(step, name)
+        for step, (one, other) in steps
+        for name, leaf in one.items()
+        if other.get(name) != leaf
+    )
+    return next(differ, None)
 
 
 def _matters(
@@ -128,9 +155,8 @@ def _matters(
 ) -> bool:
     """Return whether a difference affects parameters, or persists to the last step."""
     if finding.kind not in _PASSING:
-        components = [look.components.get(finding.name) for look in pairs[-1]]
-        leaves = [None if component is None else component.leaves for component in components]
-        return first is not None or leaves[0] != leaves[1]
+        was, now = (look.components.get(finding.name) for look in pairs[-1])
+        return first is not None or was != now
     if finding.kind in {"loader", "data"}:
         return first is not None
     states = {(look.sources | look.generators).get(finding.name) for look in whole.looks}
@@ -141,45 +167,36 @@ def _matters(
 _STEPPED = 2_000_000
 
 
-def _later(finding: Finding) -> Finding:
-    """Reword a finding about something that was restored and differs only later."""
-    return replace(finding, message=finding.message.replace(_LOST, "differs from here on", 1))
-
-
 def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -> list[Finding]:
     found: list[Finding] = []
-    same_data = was.data == now.data and _digest(was) == _digest(now)
+    batches = [look.batch and look.batch.digest for look in (was, now)]
+    same_data = was.data == now.data and batches[0] == batches[1]
     for name, component in was.components.items():
         other = now.components.get(name)
         if other is None or other.leaves == component.leaves:
             continue
         if component.variable and not same_data:
-            made = re.split(r"[.[]", name)[0] in now.made
-            if made or any(leaf.shape is not None for leaf in [component.leaves.get("")] if leaf):
+            whole_value = component.leaves.get("")
+            if re.split(r"[.[]", name)[0] in now.made or (
+                whole_value is not None and whole_value.shape is not None
+            ):
                 continue  # the different batch explains it
-        moved = [
-            each
-            for each in component.leaves | other.leaves
-            if component.leaves.get(each) != other.leaves.get(each)
-        ]
-        message = f"{_LOST}: {_describe(moved, component.leaves, other.leaves)}"
+        before, after = component.leaves, other.leaves
+        moved = [each for each in before | after if before.get(each) != after.get(each)]
+        message = f"{_LOST}: {_describe(moved, before, after)}"
         has = saved.has(name, component, moved)
         found.append(Finding(component.kind, name, step, message, has))
-    for kind, before, after in (
-        ("source", was.sources, now.sources),
-        ("generator", was.generators, now.generators),
-    ):
-        for name, state in before.items():
-            if name in after and after[name] != state:
-                told = _of_state(kind, name, state, after[name], saved)
-                found.append(Finding(kind, name, step, *told))
+    states = now.sources | now.generators
+    for name, state in (was.sources | was.generators).items():
+        if states.get(name, state) != state:
+            kind = "source" if name in was.sources else "generator"
+            told = _of_state(kind, name, state, states[name], saved)
+            found.append(Finding(kind, name, step, *told))
     if not same_data:
-        found += _of_data(was, now, step, whole, bool(found))
+        kind, message, explained = _of_data(was, now, step, whole)
+        if not (explained and found):
+            found.append(Finding(kind, kind, step, message))
     return found
-
-
-def _digest(look: Look) -> str:
-    return "" if look.batch is None else look.batch.digest
 
 
 def _describe(moved: list[str], was: dict[str, Leaf], now: dict[str, Leaf]) -> str:
@@ -227,45 +244,26 @@ def _of_state(
     return f"{message}; its.RandomState({given if kind == 'generator' else ''}) restores it", None
 
 
-def _of_data(
-    was: Look,
-    now: Look,
-    step: int,
-    whole: Course,
-    others: bool,  # noqa: FBT001
-) -> Iterator[Finding]:
-    """Yield the finding about the data of a step, unless other findings explain it.
+def _of_data(was: Look, now: Look, step: int, whole: Course) -> tuple[str, str, bool]:
+    """Return the kind and message about the data of a step.
 
-    Args:
-        was: The look at the step in the uninterrupted run.
-        now: The look at the step in the resumed run.
-        step: The step, from 0.
-        whole: The uninterrupted run.
-        others: Whether there are other findings at this step.
+    Return also whether differences of other states explain it.
     """
     expected, got = was.batch, now.batch
     if expected is None or got is None or expected.digest == got.digest:
         same = [at for at, look in enumerate(whole.looks) if look.data == now.data]
         what = f"the data of step {same[0]}" if same else "data that no uninterrupted step got"
-        message = f"step {step} gets {what}"
-        kind, caused = "data", others
-    elif expected.items != got.items or not got.items:
-        same = [
-            at
-            for at, look in enumerate(whole.looks)
-            if look.batch and (look.batch == got or look.batch.items == got.items != "")
-        ]
-        what = f"the batch of step {same[0]}" if same else "a batch that no uninterrupted step got"
-        message = f"step {step} gets {what}, not its own: {_SKIP}"
-        kind, caused = "loader", False
-    else:
+        return "data", f"step {step} gets {what}", True
+    if expected.items == got.items != "":
         message = (
             f"step {step} gets a different batch of the same items: the random numbers drawn for"
             " it, for example in worker processes, differ from those of the uninterrupted run"
         )
-        kind, caused = "loader", others
-    if not caused:
-        yield Finding(kind, kind, step, message)
+        return "loader", message, True
+    batches = [(at, look.batch) for at, look in enumerate(whole.looks) if look.batch]
+    same = [at for at, each in batches if each == got or each.items == got.items != ""]
+    what = f"the batch of step {same[0]}" if same else "a batch that no uninterrupted step got"
+    return "loader", f"step {step} gets {what}, not its own: {_SKIP}", False
 
 
 # Advice for a resumed loop that does not continue with the right batch.

@@ -1,10 +1,11 @@
-"""Flattens the state of a training run, and a checkpoint, to named leaves."""
+"""The checkpoint of a training run, and its state as named leaves."""
 
 from __future__ import annotations
 
-import sys
+from collections import UserDict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -14,12 +15,60 @@ from xxhash import xxh3_64_hexdigest
 from ipytorchseed.introspection.anatomy import attributes, module_of_class
 from ipytorchseed.introspection.ownership import is_local_module
 from ipytorchseed.introspection.values import is_scalar
-from ipytorchseed.resume.checkpoint import Checkpoint, is_stateful
 from ipytorchseed.rng.snapshot import RandomState
 from ipytorchseed.trace.digests import MASK, digest_of_tensor
 
 _DEEP = 8  # the most levels of containers in a state that are flattened
 _DEPTH = 2  # the most levels of attributes of user-defined objects: one for `trainer.model`
+
+
+def is_stateful(value: object) -> bool:
+    """Return whether a value has ``state_dict`` and ``load_state_dict``."""
+    methods = "state_dict", "load_state_dict"
+    return all(callable(getattr(type(value), name, None)) for name in methods)
+
+
+class Checkpoint(UserDict[str, Any]):
+    """A checkpoint: a mapping that is saved when ``train`` returns.
+
+    An object with ``state_dict`` and ``load_state_dict`` is loaded when it is assigned, if the
+    checkpoint contains its state: ``state["model"] = model``. Such an object is saved by its
+    ``state_dict``, and any other object directly. The mapping is empty when training starts from
+    scratch.
+
+    Args:
+        folder: A folder for files that ``train`` writes itself.
+        held: The content that was saved; None when training starts from scratch.
+    """
+
+    def __init__(self, folder: Path, held: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        self.folder = folder
+        self.data = dict(held or {})
+        self._held = {*self.data}
+
+    def __missing__(self, name: str) -> Any:  # always raises
+        msg = f"the checkpoint holds no {name!r}; it holds: {', '.join(self) or 'nothing yet'}"
+        raise KeyError(msg)
+
+    def __setitem__(self, name: str, value: Any) -> None:  # any value to save
+        if is_stateful(value) and name in self._held:
+            value.load_state_dict(self.data[name])
+        self._held.discard(name)
+        self.data[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        self[name]  # raises the error that lists existing names
+        self._held.discard(name)
+        del self.data[name]
+
+    def to_save(self) -> dict[str, Any]:
+        """Return the content to save: without loaded entries that were not assigned."""
+        return {
+            name: value.state_dict() if is_stateful(value) else value
+            for name, value in self.data.items()
+            if name not in self._held
+        }
 
 
 class Leaf(Struct, frozen=True):
@@ -70,11 +119,12 @@ def _items(value: object, prefix: str = "", depth: int = 0) -> Iterator[tuple[st
 
 
 def _leaf(value: Any) -> Leaf | None:
-    torch: Any = sys.modules["torch"]
-    array: Any = getattr(sys.modules.get("numpy"), "ndarray", ())
+    import numpy as np
+    import torch
+
     if isinstance(value, torch.Tensor):
         return tensor_leaf(value)
-    if isinstance(value, array):
+    if isinstance(value, np.ndarray):
         return Leaf(str(value.dtype), xxh3_64_hexdigest(value.tobytes()), value.shape)
     if isinstance(value, bytes | bytearray):
         return Leaf("bytes", xxh3_64_hexdigest(value))
@@ -100,30 +150,29 @@ class Finder:
         self.components: dict[str, Component] = {}
         self.parameters: dict[int, str] = {}
         self._seen: dict[int, object] = {}  # kept alive, so that no identity is reused
-        self._torch: Any = sys.modules["torch"]
-        data = self._torch.utils.data
-        self._passed_over = (*_PASSED_OVER, data.DataLoader, data.Dataset)
 
     def add_all(self, namespace: Mapping[str, object]) -> None:
         """Add the components in the values of a namespace."""
         for name, value in namespace.items():
             self._add(name, value, 0)
 
-    def _add(self, name: str, value: object, depth: int) -> None:
+    def _add(self, name: str, value: Any, depth: int) -> None:
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
         if name.startswith("_") or name in self.components or id(value) in self._seen:
             return
-        if is_scalar(value) or isinstance(value, self._passed_over):
+        if is_scalar(value) or isinstance(value, (*_PASSED_OVER, DataLoader, Dataset)):
             return
         self._seen[id(value)] = value
-        if isinstance(value, self._torch.nn.Module):
+        if isinstance(value, torch.nn.Module):
             self._add_module(name, value)
         elif is_stateful(value):
-            state: Any = value
             groups = getattr(value, "param_groups", [])  # a loop variable may refer to one
             self._seen |= {id(each): each for each in groups}
             with suppress(Exception):  # the object may not have a state yet
-                self.components[name] = Component(_kind(value), flatten(state.state_dict()))
-        elif isinstance(value, self._torch.Tensor | Mapping | list | tuple):
+                self.components[name] = Component(_kind(value), flatten(value.state_dict()))
+        elif isinstance(value, torch.Tensor | Mapping | list | tuple):
             leaves = flatten(value)
             if any(leaf.shape is not None for leaf in leaves.values()):
                 self.components[name] = Component("state", leaves, variable=True)
@@ -144,14 +193,13 @@ class Finder:
 
 _PASSED_OVER = (type, ModuleType, FunctionType, MethodType, Checkpoint, RandomState)
 
+# The kinds of torch's stateful classes, by name.
+_KINDS = {"Optimizer": "optimizer", "LRScheduler": "scheduler", "GradScaler": "scaler"}
+
 
 def _kind(value: object) -> str:
-    torch: Any = sys.modules["torch"]
-    if isinstance(value, torch.optim.Optimizer):
-        return "optimizer"
-    if isinstance(value, torch.optim.lr_scheduler.LRScheduler):
-        return "scheduler"
-    return "scaler" if "GradScaler" in [each.__name__ for each in type(value).__mro__] else "state"
+    classes = {each.__name__ for each in type(value).__mro__}
+    return next((kind for name, kind in _KINDS.items() if name in classes), "state")
 
 
 class Saved:
@@ -175,20 +223,22 @@ class Saved:
         """
         if all(leaf.shape is None for leaf in self._leaves.values()):
             return None  # the user's code may have saved it in a separate file
-        part = [each for each in part if each in component.leaves]
-        ends = [path for path in self._leaves if f".{path}".endswith(f".{part[0]}")] if part else []
-        places = [path[: len(path) - len(part[0])] for path in ends]
-        places = [place for place in places if all(place + each in self._leaves for each in part)]
-        own = [place for place in places if place == f"{name}."] or places
-        if any(
-            all(self._leaves[place + each] == component.leaves[each] for each in part)
-            for place in own
-        ):
-            return True
-        return None if places else False
+        wanted = {each: component.leaves[each] for each in part if each in component.leaves}
+        if not wanted:
+            return False
+        end = next(iter(wanted))
+        paths = (path for path in self._leaves if f".{path}".endswith(f".{end}"))
+        begins = (path.removesuffix(end) for path in paths)
+        saved = {
+            begin: {each: self._leaves.get(begin + each) for each in wanted} for begin in begins
+        }
+        saved = {begin: found for begin, found in saved.items() if None not in found.values()}
+        own = [saved[f"{name}."]] if f"{name}." in saved else saved.values()
+        return True if wanted in own else None if saved else False
 
     def has_state(self, state: bytes) -> bool:
         """Return whether the checkpoint contains the state of a source or generator."""
-        torch: Any = sys.modules["torch"]
+        import torch
+
         tensor = tensor_leaf(torch.frombuffer(bytearray(state), dtype=torch.uint8))
         return tensor in self._leaves.values() or any(state in blob for blob in self._blobs)

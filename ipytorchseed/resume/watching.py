@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from itertools import takewhile
 from traceback import walk_stack
@@ -56,73 +56,45 @@ class Look(Struct, frozen=True):
     made: frozenset[str]
 
 
-class Course(Struct):
-    """One training run.
+class Course:
+    """One training run, recorded at each step.
 
     Attributes:
         looks: The training state before each step.
         after: The parameters after each step, by name.
     """
 
-    looks: list[Look] = []
-    after: list[dict[str, Leaf]] = []
-
-
-def follow(train: Callable[..., object], *arguments: object) -> Course:
-    """Call ``train`` and record its steps. The hooks are removed afterwards."""
-    from torch.nn.modules.module import register_module_forward_pre_hook
-    from torch.optim import optimizer
-
-    watch = _Watch()
-    with ExitStack() as stack:
-        for handle in (
-            register_module_forward_pre_hook(watch.forward),
-            optimizer.register_optimizer_step_pre_hook(watch.step),
-            optimizer.register_optimizer_step_post_hook(watch.stepped),
-        ):
-            stack.callback(handle.remove)
-        stack.enter_context(watch.loaders())
-        let_through(partial(train, *arguments))
-    return watch.course
-
-
-class _Watch:
-    """Records a training run at each step."""
-
     def __init__(self) -> None:
-        self.course = Course()
-        self._looked = False
+        self.looks: list[Look] = []
+        self.after: list[dict[str, Leaf]] = []
         self._batch: Batch | None = None
         self._bound: set[tuple[str, int]] = set()
         self._used: dict[str, object] = {}
         self._names: dict[int, str] = {}
 
-    def forward(self, module: object, given: object) -> None:
+    def forward(self, caller: object, given: object) -> None:
         """Record the state before the first forward pass of a step."""
-        if not self._looked:
-            self._used.setdefault(type(module).__name__, module)
+        if len(self.looks) == len(self.after):
+            self._used.setdefault(type(caller).__name__, caller)
             self._look(given)
 
     def step(self, optimizer: object, _: object, __: object) -> None:
         """Record the state before a step, if it had no forward pass."""
         self._used.setdefault(type(optimizer).__name__, optimizer)
-        if not self._looked:
-            self._look(None)
+        self.forward(optimizer, None)
 
     def stepped(self, optimizer: Any, _: object, __: object) -> None:
         """Record the parameters after a step."""
         parameters = [each for group in optimizer.param_groups for each in group["params"]]
-        self.course.after.append(
+        self.after.append(
             {
                 self._names.get(id(each), f"parameter {index}"): tensor_leaf(each)
                 for index, each in enumerate(parameters)
             }
         )
-        self._looked = False
         self._batch = None
 
     def _look(self, given: object) -> None:
-        self._looked = True
         namespaces = self._namespaces()
         made = _bindings(namespaces) - self._bound if self._bound else ()
         finder = Finder()
@@ -130,7 +102,7 @@ class _Watch:
             finder.add_all(namespace)
         self._names |= finder.parameters
         found = find_generators(ChainMap(*map(dict, namespaces)))
-        self.course.looks.append(
+        self.looks.append(
             Look(
                 components=finder.components,
                 sources=dict(snapshot().states),
@@ -152,13 +124,12 @@ class _Watch:
                 spaces.append({**found, **each.f_locals})
         return spaces
 
-    @contextmanager
-    def loaders(self) -> Iterator[None]:
-        """Record the batches of every data loader in the block."""
+    def watch_loaders(self, replaced: Replacements) -> None:
+        """Record the batches of every data loader from now on."""
         from torch.utils.data import dataloader
 
         base: Any = dataloader._BaseDataLoaderIter  # noqa: SLF001 -- no public way to the indices
-        next_index, next_, reset = base._next_index, base.__next__, base._reset  # noqa: SLF001
+        next_index, next_ = base._next_index, base.__next__  # noqa: SLF001 -- as above
         asked = WeakKeyDictionary[Any, list[str]]()  # the indices of requested batches, by iterator
 
         def note_items(iterator: Any) -> object:
@@ -173,15 +144,26 @@ class _Watch:
             self._batch = Batch(items.pop(0) if items else "", _digest(data))
             return data
 
-        def forget_items(iterator: Any, *given: Any) -> None:
-            asked.pop(iterator, None)
-            reset(iterator, *given)
+        replaced.put(base, "_next_index", note_items)
+        replaced.put(base, "__next__", note_batch)
 
-        with Replacements() as replaced:
-            replaced.put(base, "_next_index", note_items)
-            replaced.put(base, "__next__", note_batch)
-            replaced.put(base, "_reset", forget_items)
-            yield
+
+def follow(train: Callable[..., object], *arguments: object) -> Course:
+    """Call ``train`` and record its steps. The hooks are removed afterwards."""
+    from torch.nn.modules.module import register_module_forward_pre_hook
+    from torch.optim import optimizer
+
+    course = Course()
+    with ExitStack() as stack, Replacements() as replaced:
+        for handle in (
+            register_module_forward_pre_hook(course.forward),
+            optimizer.register_optimizer_step_pre_hook(course.step),
+            optimizer.register_optimizer_step_post_hook(course.stepped),
+        ):
+            stack.callback(handle.remove)
+        course.watch_loaders(replaced)
+        let_through(partial(train, *arguments))
+    return course
 
 
 def _is_of_training(frame: FrameType) -> bool:

@@ -21,7 +21,6 @@ from ipytorchseed.notebook.why_magic import explain_asked
 from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.render.replay import PlanView
 from ipytorchseed.why.evidence import run_word
-from ipytorchseed.why.explanation import Explanation
 
 
 def answer(text: str) -> JSON:
@@ -34,10 +33,9 @@ def answer(text: str) -> JSON:
         state = running()
         if state is None:
             raise LookupFailure("no IPython runs here")
-        told = _answer(state, questions.decode(text))
+        return JSON(_answer(state, questions.decode(text)))
     except IPyTorchSeedError as error:
-        told = {"error": str(error)}
-    return JSON(told)
+        return JSON({"error": str(error)})
 
 
 def _answer(state: State, question: questions.Question) -> dict[str, Any]:
@@ -53,27 +51,19 @@ def _answer(state: State, question: questions.Question) -> dict[str, Any]:
     session = state.session
     if isinstance(question, questions.Why):
         view = explain_asked(session, question, state.shell.user_ns)
-        said, ident = view.explanation, session.identity.ident_of(view.explanation.run.cell)
-        told: dict[str, Any]
-        told = _prove(state, said) if question.prove else json.loads(view.to_json(ident))
+        said = view.explanation
+        if question.prove:  # without --yes, cells that would act outside the kernel are refused
+            against = "" if said.against is None else f" --against #{said.against.id}"
+            told = _call(state, f"%why #{said.run.id}{against} --prove --json")
+        else:
+            told = {"text": view.to_json(session.identity.ident_of(said.run.cell))}
+        if "text" in told:
+            told = json.loads(told["text"])
         return told
     run = own_run(session, question.run)
     if isinstance(question, questions.Plan):
         return {"text": PlanView(find_plan(state, run), session.kernel).text()}
     return _call(state, f"%replay {run_word(run, session.kernel)}")
-
-
-def _prove(state: State, said: Explanation) -> dict[str, Any]:
-    """Return the JSON of ``%why --prove``.
-
-    Cells that would act outside the kernel are refused.
-    """
-    against = "" if said.against is None else f" --against #{said.against.id}"
-    told = _call(state, f"%why #{said.run.id}{against} --prove --json")
-    if "error" in told:
-        return told
-    answer: dict[str, Any] = json.loads(told["text"])
-    return answer
 
 
 def _call(state: State, line: str) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import click
 from IPython.core.interactiveshell import ExecutionResult
-from msgspec import Struct
 
 from ipytorchseed.experiment.check import Check
 from ipytorchseed.experiment.imports import find_reached
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.repeating import RepeatedCell
-from ipytorchseed.experiment.verdict import Checked
 from ipytorchseed.ledger.records import Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
 from ipytorchseed.notebook.errors import raised
@@ -35,24 +34,6 @@ _AS_AFTER = "as after one run of the cell"
 _INPUT = ("input", "getpass.getpass")
 
 
-class _Begun(Struct, eq=False):
-    """A check that has begun, and what is needed to finish it."""
-
-    check: Check
-    outputs: OutputWatch
-    recorded: OutputWatch | None
-    capture: OutputCapture
-    progress: Progress
-    before: Snapshot | None
-    as_json: bool
-    ended: bool = False
-
-    def end(self) -> None:
-        """Record that the cell's own run has ended."""
-        self.capture.stop()
-        self.ended = True
-
-
 class Checks:
     """Begins and finishes the checks of a shell.
 
@@ -62,13 +43,14 @@ class Checks:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._begun: list[_Begun] = []
+        self._running: list[OutputCapture] = []
+        self._ended: list[tuple[Callable[..., None], Snapshot | None]] = []
         state.after_record.append(self.finish)
 
     @property
     def under_way(self) -> bool:
         """Whether a running cell is being checked."""
-        return not all(begun.ended for begun in self._begun)
+        return bool(self._running)
 
     def begin(self, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
         """Begin to check the running cell.
@@ -112,18 +94,21 @@ class Checks:
             progress=progress.tell,
         )
         pending = state.tracking.session.pending
-        begun = _Begun(
-            check=Check(repeated, runs),
-            outputs=outputs,
-            recorded=None if pending is None else pending.outputs,
-            capture=OutputCapture(shell, lambda: outputs),
-            progress=progress,
-            before=before,
-            as_json=as_json,
+        recorded = None if pending is None else pending.outputs
+        told = Check(repeated, runs), outputs, recorded, progress
+        finish, capture = (
+            partial(self._finish, *told, as_json),
+            OutputCapture(shell, lambda: outputs),
         )
-        self._begun.append(begun)
-        run.on_end.append(begun.end)
-        begun.capture.start()
+
+        def end() -> None:
+            capture.stop()
+            self._running.remove(capture)
+            self._ended.append((finish, before))
+
+        self._running.append(capture)
+        run.on_end.append(end)
+        capture.start()
 
     def finish(self, result: ExecutionResult | None, record: Record | None) -> None:
         """Check the cells whose own runs have ended, and show the results.
@@ -132,27 +117,35 @@ class Checks:
             result: The result of the run that ended.
             record: The record of that run; None if it was not recorded.
         """
-        for begun in [begun for begun in self._begun if begun.ended]:
-            self._begun.remove(begun)
+        while self._ended:
+            finish, before = self._ended.pop(0)
             try:
-                self._finish(begun, result, record)
+                finish(result, record)
             finally:
-                if begun.before is not None:
-                    restore(begun.before)
+                if before is not None:
+                    restore(before)
 
-    def _finish(self, begun: _Begun, result: ExecutionResult | None, record: Record | None) -> None:
+    def _finish(  # noqa: PLR0913, PLR0917 -- of a check, then of its cell's run
+        self,
+        check: Check,
+        outputs: OutputWatch,
+        recorded: OutputWatch | None,
+        progress: Progress,
+        as_json: bool,  # noqa: FBT001 -- as above
+        result: ExecutionResult | None,
+        record: Record | None,
+    ) -> None:
         error = raised(result)
         if result is None or error is not None:
-            if not begun.as_json:
+            if not as_json:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
                 click.echo(f"Not checked: the cell ended with {name}. It ran once.")
             return
-        if begun.recorded is not None and begun.recorded.in_part:  # such as output of programs
-            begun.outputs.passed_by()
-        shown = shown_by(begun.outputs, result.result)
-        check, stays = begun.check, list[str]()
+        if recorded is not None and recorded.in_part:  # such as output of programs
+            outputs.passed_by()
+        shown, stays = shown_by(outputs, result.result), list[str]()
         try:
-            with left_as_before(self._state, lambda: check.stays, stays), begun.progress:
+            with left_as_before(self._state, lambda: check.stays, stays), progress:
                 check.first(shown, [] if record is None else say_effects(record.outside))
                 checked = check.finish()
         except KeyboardInterrupt:
@@ -160,24 +153,15 @@ class Checks:
             said = say_restored("Everything is", stays).replace("as before", _AS_AFTER)
             click.echo(f"The check was interrupted. {said}.")
             return
-        session = self._state.tracking.session
-        changed = None if record is None else why(session, record)
-        view = CheckView(checked, changed, session.kernel)
-        if begun.as_json:
+        session, culprit = self._state.tracking.session, checked.culprit
+        view = CheckView(checked, None if record is None else why(session, record), session.kernel)
+        if as_json:
             click.echo(view.to_json())
         else:
-            begun.progress.conclude(view)
-        self._state.note(_trace_of(checked))
-
-
-def _trace_of(checked: Checked) -> Trace:
-    """Return the record of a check."""
-    culprit = checked.culprit
-    if culprit is None:
-        return Trace(checked=checked.runs, traced=checked.operations)
-    found = Operation(
-        **pick(culprit, "operation", "line", "code", "module", "backward"),
-        how="check",
-        mends=checked.with_flags == "repeats",
-    )
-    return Trace(checked=checked.runs, traced=checked.operations, operations=(found,))
+            progress.conclude(view)
+        found: tuple[Operation, ...] = ()
+        if culprit is not None:
+            told = pick(culprit, "operation", "line", "code", "module", "backward")
+            found = (Operation(**told, how="check", mends=checked.with_flags == "repeats"),)
+        trace = Trace(checked=checked.runs, traced=checked.operations, operations=found)
+        self._state.note(trace)

@@ -58,10 +58,4 @@ class IPyTorchSeed(Configurable):
 
     def chosen(self) -> Config:
         """Return the current options."""
-        return Config(
-            tracking=self.tracking,
-            budget=self.budget,
-            ignore=frozenset(self.ignore),
-            ledger=self.ledger,
-            keep_inputs=self.keep_inputs,
-        )
+        return Config(*(getattr(self, name) for name in Config._fields))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from functools import partial
 
 import click
 from IPython.display import display
@@ -14,7 +12,6 @@ from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.checks import Checks
 from ipytorchseed.notebook.location import Locator
-from ipytorchseed.notebook.runs import Run
 from ipytorchseed.notebook.scopes import Scopes
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
 from ipytorchseed.notebook.state import State
@@ -64,17 +61,22 @@ def line(ctx: click.Context, *, as_json: bool, everything: bool) -> Report | str
     return view.to_json() if as_json else view.full_text() if everything else view
 
 
+def _session_scopes(state: State) -> Scopes:
+    """Return the scopes, to switch one for the rest of the session on or off."""
+    scopes = state.part(Scopes)
+    if scopes.in_cell:
+        message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
+        raise click.UsageError(message)
+    return scopes
+
+
 @line.command("on")
 @_warn
 @_no_cudnn
 @says
 def _on(state: State, *, warn: bool, no_cudnn: bool) -> str:
     """Set the flags that repeatability needs, for the rest of the session."""
-    scopes = state.part(Scopes)
-    if scopes.in_cell:
-        message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
-        raise click.UsageError(message)
-    scopes.switch_on(deterministic(warn=warn, cudnn=not no_cudnn))
+    _session_scopes(state).switch_on(deterministic(warn=warn, cudnn=not no_cudnn))
     return f"{report().headline}\n%deterministic off puts the settings back."
 
 
@@ -82,10 +84,7 @@ def _on(state: State, *, warn: bool, no_cudnn: bool) -> str:
 @says
 def _off(state: State) -> str:
     """Put back exactly what was there before `on`."""
-    scopes = state.part(Scopes)
-    if scopes.in_cell:
-        raise click.UsageError("this cell runs under %%deterministic; use a separate cell")
-    if not scopes.switch_off():
+    if not _session_scopes(state).switch_off():
         raise click.UsageError("nothing to switch off: `%deterministic on` is not in force")
     return "Every setting is as it was before %deterministic on."
 
@@ -114,7 +113,7 @@ def _off(state: State) -> str:
 @flag("--summaries", "With --trace FILE, also keep what `trace diff --rtol` compares.")
 @in_json("the receipt, or the check's result,")
 @click.pass_obj
-def cell(  # noqa: PLR0913 -- click passes each option by its name
+def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its name
     state: State,
     seed: int | None,
     *,
@@ -142,7 +141,8 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
       %%deterministic --trace          who draws how much: then %rng who N
       %%deterministic --trace a.trace  every operation, to compare runs
     """  # noqa: D301 -- click's mark for text that keeps its lines
-    body = typed[1]
+    words, body = typed
+    shell = state.shell
     if body is not None and not body.strip():
         first = "" if seed is None else f"%seed {seed}, then "
         message = (
@@ -151,73 +151,43 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
         raise LookupFailure(message)
     if state.rerunning and body is None:  # the body of a check, which sets no flags
         return
-    seed, trace = _seed_and_file(seed, trace, summaries=summaries)
+    if trace and trace.isdecimal() and seed is None:  # in ``--trace 42``, it is the seed
+        seed, trace = SeedValue().convert(trace, None, click.get_current_context()), ""
+    if summaries and not trace:
+        raise click.UsageError("--summaries needs --trace FILE")
     if runs is not None:
-        _refuse_beside_check({"warn": warn, "no-cudnn": no_cudnn, "trace": trace is not None})
-        _check(state, typed, seed, runs, isolate=isolate, as_json=as_json)
+        others = {"--warn": warn, "--no-cudnn": no_cudnn, "--trace": trace is not None}
+        for word in (word for word, given in others.items() if given):
+            message = f"--check runs the cell with the flags as they are; leave out {word}"
+            raise click.UsageError(message)
+        if body is not None:  # from code that called the magic
+            text = f"%%deterministic {shlex.join(words)}\n{body}"
+            shell.run_cell(text, store_history=False).raise_error()
+        elif not state.replaying:
+            state.part(Checks).begin(seed, runs, isolate=isolate, as_json=as_json)
+        elif seed is not None:  # a replay wants only the cell's result
+            state.apply(seed, "scope")
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
-    if body is not None:
-        _run_text(state, scope, body, as_json=as_json)
+    if body is not None:  # as above
+        scope.pick = state.part(Locator).pick
+        with scope:
+            shell.run_cell(body, store_history=False).raise_error()
+        if as_json:
+            click.echo(receipt_json(scope))
         return
-    after = partial(_show_receipt, state, state.runs.current, as_json=as_json)
-    state.part(Scopes).begin_cell(scope, after)
+    run = state.runs.current
+
+    def show_receipt(scope: deterministic) -> None:
+        if as_json:
+            click.echo(receipt_json(scope))
+        # a run may continue, as under %%timeit
+        elif not state.replaying and (run is None or run is not state.runs.current):
+            receipt = Receipt(scope)  # for an object, IPython would try ten image formats
+            display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
+
+    state.part(Scopes).begin_cell(scope, show_receipt)
     if seed is not None:
         state.tracking.note_seed(seed, "scope")
     if trace is not None:
         begin_trace(state, trace, summaries=summaries, quiet=as_json)
-
-
-def _seed_and_file(
-    seed: int | None, trace: str | None, *, summaries: bool
-) -> tuple[int | None, str | None]:
-    """Return the seed and the trace file. In ``--trace 42``, the number is the seed."""
-    if trace and trace.isdecimal() and seed is None:
-        seed, trace = SeedValue().convert(trace, None, click.get_current_context()), ""
-    if summaries and not trace:
-        raise click.UsageError("--summaries needs --trace FILE")
-    return seed, trace
-
-
-def _run_text(state: State, scope: deterministic, body: str, *, as_json: bool) -> None:
-    """Run a body that code passed to the magic."""
-    scope.pick = state.part(Locator).pick
-    with scope:
-        state.shell.run_cell(body, store_history=False).raise_error()
-    if as_json:
-        click.echo(receipt_json(scope))
-
-
-def _show_receipt(state: State, run: Run | None, scope: deterministic, *, as_json: bool) -> None:
-    """Show the receipt of a run, unless the run continues, as under ``%%timeit``."""
-    if as_json:
-        click.echo(receipt_json(scope))
-    elif not state.replaying and (run is None or run is not state.runs.current):
-        receipt = Receipt(scope)  # for an object, IPython would try ten image formats
-        display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
-
-
-def _refuse_beside_check(others: Mapping[str, bool]) -> None:
-    for word in (word for word, given in others.items() if given):
-        message = f"--check runs the cell with the flags as they are; leave out --{word}"
-        raise click.UsageError(message)
-
-
-def _check(  # noqa: PLR0913 -- as for ``cell``
-    state: State,
-    typed: tuple[list[str], str | None],
-    seed: int | None,
-    runs: int,
-    *,
-    isolate: bool,
-    as_json: bool,
-) -> None:
-    """Begin a check of the running cell, or of a body that code passed to the magic."""
-    words, body = typed
-    if body is not None:
-        text = f"%%deterministic {shlex.join(words)}\n{body}"
-        state.shell.run_cell(text, store_history=False).raise_error()
-    elif not state.replaying:
-        state.part(Checks).begin(seed, runs, isolate=isolate, as_json=as_json)
-    elif seed is not None:  # a replay wants only the cell's result
-        state.apply(seed, "scope")

@@ -12,14 +12,17 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.cells import cell_id
-from ipytorchseed.notebook.completion import add_completer
+from ipytorchseed.notebook.completion import add_hooks, make_matcher
 from ipytorchseed.notebook.magic import Magic
 from ipytorchseed.notebook.state import MakeButton, Opener, State
 from ipytorchseed.notebook.transform import deterministic_cells
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.rng.seeds import listeners
 
 _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
+
+# Prefixes of ids in VS Code's Interactive Window, where each run has a new id.
+_EACH_RUN = lazy_pattern(r"vscode-interactive|[^#]*\.interactive#")
 
 # Kind, name, the module that defines the command (as ``line`` or ``cell``), and an example.
 MAGICS = (
@@ -57,13 +60,13 @@ class Extension:
         """Add events, transformers, magics and completions, and register how to undo each."""
         state, shell, undo = self.state, self.state.shell, self._undo.callback
         state.runs.assume()  # the cell with %load_ext has already begun
-        lists: tuple[tuple[object, str, object], ...] = (
-            (shell, "configurables", state.options),
-            (shell, "input_transformers_cleanup", deterministic_cells),
-        )
-        for holder, name, ours in lists:
+
+        def add(holder: object, name: str, ours: object) -> None:
             getattr(holder, name).append(ours)
-            undo(_unless_gone, partial(_remove, holder, name), ours)
+            undo(_unless_gone, lambda: getattr(holder, name).remove(ours))  # it may be rebound
+
+        add(shell, "configurables", state.options)
+        add(shell, "input_transformers_cleanup", deterministic_cells)
         listeners.append(state.note_seed)
         undo(listeners.remove, state.note_seed)
         for event, callback in self._events.items():
@@ -75,7 +78,11 @@ class Extension:
             undo(_put_back, table, magic, table.get(name))
             self._magics.append(magic)
             table[name] = magic
-        undo(add_completer(shell, [magic.sign for magic in self._magics], self._words))
+        matcher = make_matcher(self._words)
+        if matcher is None:
+            undo(add_hooks(shell, [magic.sign for magic in self._magics], self._words))
+        else:
+            add(shell.Completer, "custom_matchers", matcher)
         if hasattr(shell, "kernel"):
             state.tracking.get_ready()
 
@@ -116,7 +123,7 @@ class Extension:
             state.threads &= alive  # a thread that died did not report the end of its cell
             state.runs.beside = bool(state.threads - {me})
             state.threads.add(me)
-        ident = cell_id(state.shell, info)
+        ident = _cell_id(state.shell, info)
         seed = state.seeding.for_cell(ident, str(info.raw_cell))
         look = state.interrupts.impatient(state.tracking.begin)
         if state.runs.beside:
@@ -182,9 +189,14 @@ class Extension:
         return self.state.guard.call(magic.complete, line) if magic is not None and typed else None
 
 
-def _remove(holder: object, name: str, ours: object) -> None:
-    """Remove an item from a list attribute, which may have been rebound since."""
-    getattr(holder, name).remove(ours)
+def _cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
+    """Return the front end's id of the cell; None if it sends no lasting id."""
+    told: Any = getattr(info, "cell_id", None)
+    if not told:
+        told = getattr(shell, "parent_header", None)
+        for key in ("metadata", "colab", "cell_id"):
+            told = told.get(key) if isinstance(told, dict) else None
+    return str(told) if told and not _EACH_RUN.match(str(told)) else None
 
 
 def _unless_gone(remove: Callable[..., object], *ours: object) -> None:
@@ -195,9 +207,8 @@ def _unless_gone(remove: Callable[..., object], *ours: object) -> None:
 def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
     """Restore the magic that ours replaced, unless ours was replaced too."""
     if table.get(magic.name) is magic:
-        if before is None:
-            del table[magic.name]
-        else:
+        table.pop(magic.name)
+        if before is not None:
             table[magic.name] = before
 
 

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.notebook.cells import SavedIds
 from ipytorchseed.notebook.errors import error_line, raised, shown_traceback
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.render.text import visible
@@ -99,7 +98,6 @@ class Tracking:
                 identity=_known.get(self._shell),
             )
             _known[self._shell] = self._session.identity
-            self._saved = SavedIds(self._session.notebook)
         return self._session
 
     def _open(self, folder: str) -> Ledger:
@@ -164,12 +162,14 @@ class Tracking:
             if prepare is not None:
                 prepare()
             return
+        from ipytorchseed.session.identity import saved_ids
+
         transformed = getattr(info, "transformed_cell", None)
         if transformed is not None:  # since IPython 9.0
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
         session.begin_cell(
-            cell=session.cell_of(ident, source, self._saved.around),
+            cell=session.cell_of(ident, source, partial(saved_ids, session.notebook)),
             source=source,
             execution_count=self._count() if info.store_history else None,
             namespace=self._shell.user_ns,

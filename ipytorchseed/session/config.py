@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 
@@ -18,6 +19,6 @@ class Config(NamedTuple):  # not a Struct: %load_ext should import no library
 
     tracking: bool = True
     budget: float = 0.2
-    ignore: frozenset[str] = frozenset()
+    ignore: Collection[str] = ()
     ledger: str = ""
     keep_inputs: bool = True

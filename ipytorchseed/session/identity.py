@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -10,6 +12,7 @@ import msgspec
 from ipytorchseed.errors import LedgerError, UncheckableError
 from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.store import Ledger
+from ipytorchseed.patterns import lazy_pattern
 
 
 class Identity:
@@ -105,16 +108,31 @@ class _Notebook(msgspec.Struct):
 # Reading a notebook of the maximum size takes a tenth of a second.
 _FORMAT = Format("notebook", UncheckableError, "save it again in Jupyter", size=100_000_000)
 
+# Ids that a notebook's file can hold, from nbformat 4.5 on.
+_SAVED = lazy_pattern(r"[a-zA-Z0-9-_]{1,64}")
+
 # The tag of cells that nbclient does not run.
 _SKIP = "skip-execution"
 
 
-def saved_ids(path: Path) -> frozenset[str]:
-    """Return the ids of the cells in a notebook's file; empty before nbformat 4.5.
+def saved_ids(notebook: str, ident: str) -> frozenset[str]:
+    """Return the cell ids in a notebook's file, which stay the same when it is opened again.
 
-    Raises:
-        UncheckableError: The file cannot be read, or is not a notebook.
+    Args:
+        notebook: The notebook's path. If it does not end in ``.ipynb``, no ids are read.
+        ident: The id of a cell. If a file cannot hold such an id, no ids are read.
     """
+    path = Path(notebook)
+    if path.suffix == ".ipynb" and _SAVED.fullmatch(ident):
+        with suppress(OSError, UncheckableError):  # removed or half written
+            about = path.stat()
+            return _ids_in(path, about.st_mtime_ns, about.st_size)
+    return frozenset()
+
+
+@lru_cache(maxsize=1)
+def _ids_in(path: Path, *_: int) -> frozenset[str]:
+    """Return the ids in a version of a file; empty before nbformat 4.5."""
     notebook = _read(path)
     has_ids = (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
     return frozenset(cell.id for cell in notebook.cells if has_ids and cell.id)

@@ -133,7 +133,7 @@ REFUSED_SETTINGS = {
     ),
     "off inside %%deterministic": (
         "%%deterministic\n%deterministic off",
-        "this cell runs under %%deterministic; use a separate cell",
+        "this cell runs under %%deterministic, ",
         "%deterministic off [-q]",
     ),
 }

@@ -152,7 +152,7 @@ def line(
       %check --now  at once, without a fresh kernel
       %check stop   end the fresh run
     """  # noqa: D301 -- click's mark for text that keeps its lines
-    if state.unattended:
+    if state.allows_input is False:
         return "%check does nothing here: a program runs this notebook."
     state.stop_check()
     if word:

@@ -11,13 +11,13 @@ from IPython.core.interactiveshell import ExecutionResult
 from ipytorchseed.experiment.check import Check
 from ipytorchseed.experiment.imports import find_reached
 from ipytorchseed.experiment.process import say_restored
-from ipytorchseed.experiment.repeating import RepeatedCell
+from ipytorchseed.experiment.repeating import RepeatedCell, Shown
 from ipytorchseed.ledger.records import Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
 from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import left_as_before, run_unseen, shown_by
+from ipytorchseed.notebook.rerun import left_as_before, run_unseen
 from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.streams import OutputCapture
 from ipytorchseed.reads.cell import effects_of_cell
@@ -143,7 +143,8 @@ class Checks:
             return
         if recorded is not None and recorded.in_part:  # such as output of programs
             outputs.passed_by()
-        shown, stays = shown_by(outputs, result.result), list[str]()
+        shown = Shown(outputs.record(), outputs.content(result.result))
+        stays = list[str]()
         try:
             with left_as_before(self._state, lambda: check.stays, stays), progress:
                 check.first(shown, [] if record is None else say_effects(record.outside))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,17 +24,11 @@ if TYPE_CHECKING:
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
 
-# The words of ``%why`` that name no run.
-_WORDS = frozenset({"on", "off", "all"})
-
-# How many of the last runs are searched for suggestions for a mistyped word.
+# How many runs are offered: by completion, and for a mistyped word.
 _NEAR = 50
 
 # How many runs an error names.
 _NAMED = 8
-
-# How many runs completion offers.
-_OFFERED = 50
 
 
 def find_run(session: Session, word: str) -> Run:
@@ -53,10 +46,11 @@ def find_run(session: Session, word: str) -> Run:
         run = session.ledger.find(session.history_key, int(number), session.kernel)
     if run is None:
         raise LookupFailure(f"no run {quoted(word)} is recorded; {known_runs(session)}")
-    whose = _whose(session, run.notebook)
-    if whose and run.notebook != session.history_key:
-        ranks = f"{whose}, and this process {_whose(session, session.history_key)}"
-        raise LookupFailure(f"#{run.id} is {ranks}: name a run of this process")
+    if (
+        run.notebook != session.history_key
+        and run.notebook.partition(", rank ")[0] == session.notebook
+    ):
+        raise LookupFailure(f"#{run.id} is a run of another rank: name a run of this process")
     return run
 
 
@@ -82,7 +76,7 @@ def run_named(session: Session, word: str) -> Run:
     if run is None:
         recent = session.ledger.runs(session.history_key, limit=_NEAR)
         known = {name for each in recent for name in (each.cell, *each.writes)}
-        meant = did_you_mean(word, known | _WORDS)
+        meant = did_you_mean(word, {*known, "on", "off", "all"})
         if meant:
             raise LookupFailure(f"no variable or cell {quoted(word)} is on record{meant}")
         said = f"no variable, cell or run {quoted(word)} is recorded"
@@ -100,12 +94,6 @@ def own_run(session: Session, word: str) -> Run:
     if run.notebook != session.history_key:
         raise LookupFailure(f"{word} is a run of another notebook: ask there")
     return run
-
-
-def _whose(session: Session, history_key: str) -> str:
-    """Return ``of rank 1`` or ``of no rank``; empty for a key of another notebook."""
-    found = re.fullmatch(rf"{re.escape(session.notebook)}(?:, (rank \d+))?", history_key)
-    return "" if found is None else f"of {found.group(1) or 'no rank'}"
 
 
 def known_runs(session: Session) -> str:
@@ -127,4 +115,4 @@ def recent_runs(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     """Return the completions of a run's name for click, latest first."""
     session: Session = ctx.obj.tracking.session
     words = (run_word(run, session.kernel) for run in _results(session))
-    return [*islice((word for word in words if word.startswith(incomplete)), _OFFERED)]
+    return [*islice((word for word in words if word.startswith(incomplete)), _NEAR)]

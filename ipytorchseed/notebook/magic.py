@@ -131,13 +131,14 @@ class Magic:
             marked(state.shell, self.name),
             ExitStack() as undo,
         ):
-            if state.unattended and not is_inspection(source):
+            unattended = state.allows_input is False
+            if unattended and not is_inspection(source):
                 printed = undo.enter_context(redirect_stdout(StringIO()))
                 undo.callback(lambda: _display_text(printed.getvalue()))
             try:
                 yield
             except UsageError as error:
-                if not state.unattended:
+                if not unattended:
                     raise
                 _display_text(str(error))
 

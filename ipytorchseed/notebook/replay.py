@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import PurePath
 from typing import Any
@@ -56,11 +57,7 @@ class Replays:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._before: Engine | None = None
-        self._runs: tuple[Run, ...] = ()
-        self._results: tuple[_Results, _Results] = ([], [])
-        self._what = ""
-        self._stays: tuple[str, ...] = ()
+        self._undo: Callable[[], tuple[str, list[str], list[str], tuple[str, ...]]] | None = None
 
     def plan(self, target: Run) -> Plan:
         """Plan which cells to run in this kernel to get a run's result again."""
@@ -81,14 +78,14 @@ class Replays:
             ReplayError: A cell failed or was interrupted. The message names what could not be
                 restored.
         """
-        moved = list[str]()
+        moved, earlier = list[str](), self._undo
         names, hidden = self._state.shell.user_ns, frozenset(self._state.shell.user_ns_hidden)
         engine = Engine.of_runs(names, [step.run for step in plan.steps], hidden)
         try:
             with left_as_before(self._state, engine.leave, moved, "%replay") as undo:
                 return self._replay(plan, engine, undo)
         except (KeyboardInterrupt, RerunError) as error:
-            if self._before is engine:  # an interrupt that arrived at the very end
+            if self._undo is not earlier:  # an interrupt that arrived at the very end
                 raise
             failed = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
             raise ReplayError(f"{failed}; {say_restored(_RESTORED, moved)}") from None
@@ -105,12 +102,25 @@ class Replays:
         engine.settle()
         if not alone:  # the cell also has other code
             tracking.resume(outer)
-        self._what = run_phrase(plan.target, tracking.session.kernel)
-        self._before, self._results = engine, (results, self._last_results())
-        self._runs = (*runs,)
+        what, left = run_phrase(plan.target, tracking.session.kernel), self._last_results()
         files = sorted({PurePath(path).name for run in runs for path in run.outside.wrote})
-        self._stays = (*engine.shared, *files)
-        return runs[-1], self._stays
+        stays = (*engine.shared, *files)
+
+        def put_back() -> tuple[str, list[str], list[str], tuple[str, ...]]:
+            since = self._last_results()
+            with held_interrupts():
+                moved = engine.leave()
+                shown = [*map(_identities, since)] != [*map(_identities, left)]
+                self._put_results_back(since if shown else results)  # results of later cells stay
+            with suppress(LedgerError):
+                tracking.session.ledger.mark_undone(runs)
+            for run in runs:
+                self._show(replace(run, status=UNDONE))
+            names = sorted(name for name in engine.moved or () if not name.startswith("_"))
+            return what, names, moved, stays
+
+        self._undo = put_back
+        return runs[-1], stays
 
     def undo(self) -> tuple[str, list[str], list[str], tuple[str, ...]]:
         """Restore names, sources, generators and settings from before the replay.
@@ -122,22 +132,11 @@ class Replays:
         Raises:
             LookupFailure: There is no replay to undo.
         """
-        if self._before is None:
+        put_back, self._undo = self._undo, None
+        if put_back is None:
             msg = "no replay to undo: none was played in this kernel since the last undo"
             raise LookupFailure(msg)
-        before, self._before = self._before, None
-        results, left = self._results
-        since = self._last_results()
-        with held_interrupts():
-            moved = before.leave()
-            shown = [*map(_identities, since)] != [*map(_identities, left)]
-            self._put_results_back(since if shown else results)  # results of later cells stay
-        with suppress(LedgerError):
-            self._state.tracking.session.ledger.mark_undone(self._runs)
-        for run in self._runs:
-            self._show(replace(run, status=UNDONE))
-        names = sorted(name for name in before.moved or () if not name.startswith("_"))
-        return self._what, names, moved, self._stays
+        return put_back()
 
     def _show(self, run: Run) -> None:
         """Show a run that has ended inside another one, or was undone."""

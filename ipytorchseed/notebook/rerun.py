@@ -15,6 +15,7 @@ from threading import get_ident
 from typing import Any, NoReturn
 
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through, told_of_interrupts
@@ -30,10 +31,6 @@ from ipytorchseed.why.evidence import run_phrase
 
 # Methods of a shell that show errors.
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
-
-
-class AskedForInputError(RuntimeError):
-    """The cell asked for input, which a rerun on copies does not provide."""
 
 
 def run_cell(shell: Any, source: str, file: str = "") -> ExecutionResult:  # noqa: ANN401 -- a shell
@@ -83,7 +80,12 @@ def run_unseen(
     outputs, result = like.fresh(), ExecutionResult(None)
     with silenced(shell, outputs):
         events = shell.events.callbacks
-        shell.events.callbacks = {name: [*filter(_shows_figures, events[name])] for name in events}
+        shell.events.callbacks = {  # only matplotlib's, which shows and closes figures
+            name: [
+                each for each in events[name] if getattr(each, "__name__", "") == "flush_figures"
+            ]
+            for name in events
+        }
         try:
             with around:
                 result = run_cell(shell, source, file)
@@ -94,24 +96,7 @@ def run_unseen(
         raise error
     if error is not None:
         error = error.with_traceback(None)  # frames keep the copies alive
-    return shown_by(outputs, result.result, error)
-
-
-def _shows_figures(callback: object) -> bool:
-    """Return whether a callback is matplotlib's, which shows and closes figures."""
-    return getattr(callback, "__name__", "") == "flush_figures"
-
-
-def shown_by(outputs: OutputWatch, result: object, error: BaseException | None = None) -> Shown:
-    """Return what a run showed.
-
-    Args:
-        outputs: The recorded outputs.
-        result: The value of its last expression, or None.
-        error: The error that ended it, or None.
-    """
-    result = outputs.content(result)
-    return Shown(outputs.record(), result, error)
+    return Shown(outputs.record(), outputs.content(result.result), error)
 
 
 @contextmanager
@@ -324,7 +309,7 @@ class _Publisher(DisplayPublisher):
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
-    raise AskedForInputError("the cell asks for input, which a run on copies is not given")
+    raise StdinNotImplementedError("the cell asks for input, which a run on copies is not given")
 
 
 def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from IPython.display import display
@@ -19,7 +18,6 @@ from ipytorchseed.notebook.runs import Run
 from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.traces import follow
 from ipytorchseed.render.scope import AlertTable
-from ipytorchseed.trace.recorder import Recorder
 
 
 class Scopes:
@@ -36,8 +34,6 @@ class Scopes:
         self.session: deterministic | None = None
         self._state = state
         self._pick = state.part(Locator).pick
-        self._watch: Recorder | None = None
-        self._stopped: set[str] = set()
         self._ends: list[tuple[Run, Callable[[], None]]] = []
         self._replaced = Replacements()
         state.before_record.append(self._after_cell)
@@ -135,37 +131,23 @@ class Scopes:
             shown = self._state.shell.showtraceback
 
             def showtraceback(*args: Any, **kwargs: Any) -> None:
-                self._note(sys.exc_info()[1])
+                error = sys.exc_info()[1]
+                if error is not None:
+                    note_alert(error, self._pick)
                 shown(*args, **kwargs)
 
             self._replaced.put(self._state.shell, "showtraceback", showtraceback)
 
     def _watch_backward(self, scope: deterministic, run: Run) -> None:
-        """Record operations, so that an alert in a backward pass names the forward line.
+        """Record operations, so that an alert in a backward pass names the forward line."""
+        if scope.warn and run.info is not None:  # recording takes time
+            watch = follow(self._state, run)
 
-        Recording takes time. It is done with ``--warn``, or if an alert stopped the same cell
-        before.
-        """
-        text = "" if run.info is None else str(run.info.raw_cell)
-        if text and (scope.warn or text in self._stopped):
-            self._watch = follow(self._state, run)
-            scope.forward = self._forward
-            run.on_end.append(partial(setattr, self, "_watch", None))
+            def forward() -> int | None:
+                place = watch.place
+                return place.line or None if place is not None and place.backward else None
 
-    def _forward(self) -> int | None:
-        """Return the line of the forward operation during a backward pass."""
-        place = self._watch.place if self._watch is not None else None
-        return place.line or None if place is not None and place.backward else None
-
-    def _note(self, error: BaseException | None) -> None:
-        """Add a note to an error that is about to be shown."""
-        forward, run = self._forward(), self._state.runs.current
-        note = None if error is None else note_alert(error, self._pick, forward)
-        if error is None or run is None or run.info is None or forward is not None:
-            return
-        if note is not None and "in the backward pass" in note:
-            self._stopped.add(str(run.info.raw_cell))
-            error.add_note("run the cell again to see the line that this backward pass belongs to")
+            scope.forward = forward
 
 
 def _operation(alert: Alert) -> Operation:

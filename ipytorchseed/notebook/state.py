@@ -129,17 +129,11 @@ class State:
         return bool(self.threads)
 
     @property
-    def unattended(self) -> bool:
-        """Whether a program such as nbclient runs the cells: no input is possible."""
-        return self._allows_input is False
+    def allows_input(self) -> bool | None:
+        """Whether the front end can answer ``input``; None without a front end.
 
-    @property
-    def has_front_end(self) -> bool:
-        """Whether the cells come from a front end that can answer ``input``."""
-        return self._allows_input is True
-
-    @property
-    def _allows_input(self) -> bool | None:
+        If it cannot, a program such as nbclient runs the cells.
+        """
         message = getattr(self.shell, "parent_header", None) or {}
         answer: bool | None = (message.get("content") or {}).get("allow_stdin")
         return answer

@@ -136,7 +136,7 @@ def show_live(state: State, metadata: Mapping[str, object] | None = None) -> Non
 
     Front ends without widgets show nothing for it.
     """
-    viewer = state.open_viewer() if state.has_front_end else None
+    viewer = state.open_viewer() if state.allows_input else None
     if viewer is not None:
         display(viewer.shown(), include={_LIVE}, metadata=metadata)
 

@@ -233,7 +233,7 @@ def burst(shell, command: str, first: int, gaps: list[int]) -> tuple[Bursts, lis
         pass
     signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
     state = extension.running()
-    if command == "replay" and state.part(Replays)._before is not None:
+    if command == "replay" and state.part(Replays)._undo is not None:
         shell.run_cell("%replay --undo")
     after = look(shell)
     wrong = [name for name in before if name not in left_alone and before[name] != after[name]]

@@ -90,17 +90,6 @@ def test_warn_names_the_forward_line_of_a_backward_alert(kernel, helpers):
     assert (alert["line"], alert["forward"]) == (5, 3)
 
 
-def test_an_error_in_a_backward_pass_names_the_forward_line_when_it_comes_again(kernel, helpers):
-    """The first run is not tracked, since tracking takes time; the second one is."""
-    cell = f"%%deterministic\n{BACKWARD}"
-    first, second = (kernel.run(cell).error.traceback for _ in range(2))
-    assert "put_, in the backward pass called on line 5, has no deterministic algorithm." in first
-    assert "run the cell again to see the line that this backward pass belongs to" in first
-    assert "its forward is line 3: loss = Backward.apply(x).sum()" in second
-    assert "run the cell again" not in second
-    assert "recorder.py" not in second
-
-
 def test_time_above_counts_its_own_line_too(kernel, helpers):
     """The line number is the one in the notebook's margin."""
     cell = f"%%time\n%%deterministic{{}}\na = 1\n{PUT}"

@@ -46,8 +46,8 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     except (LookupFailure, ValueError) as error:
         return {"say": "done", "ok": False, "text": f"{error}."}
     seen = wish.get("last", newest)  # a view of one answer shows no runs
-    if state.at_work or (newest or 0) > int(seen or 0):
-        return {"say": "done", "ok": False, "text": _RUNNING if state.at_work else _LATE}
+    if state.threads or (newest or 0) > int(seen or 0):
+        return {"say": "done", "ok": False, "text": _RUNNING if state.threads else _LATE}
     question = "" if wish.get("sure") else _question(state, wish)
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}

@@ -144,7 +144,7 @@ class MessageHandler:
         state = self._state
         session, history = state.tracking.session, self._here()
         with state.lock:
-            if not state.at_work:  # no cell runs
+            if not state.threads:  # no cell runs
                 self._present.look(state.generators())
         rows = self._present.rows.values()
         now = {row.name: row.digest for row in rows if row.digest}
@@ -162,7 +162,7 @@ class MessageHandler:
             "seed": next(iter(recent_seeds()), None),
             "saves": [*session.ledger.saves(session.notebook)],
             "edition": self._edition,
-            "running": state.at_work,
+            "running": bool(state.threads),
         }
         if question.get("edition") != self._edition:
             told["settings"] = settings

@@ -159,11 +159,18 @@ def line(
         return None
     session = state.session
     path = Path(session.notebook)
-    file, saved, note = _read(path if hasattr(state.shell, "kernel") else Path())
+    file: list[FileCell] | None = None
+    saved, note = 0.0, _NO_FILE
+    try:
+        if hasattr(state.shell, "kernel") and path.suffix == ".ipynb" and path.is_file():
+            file, saved, note = saved_cells(path), path.stat().st_mtime, ""
+    except (OSError, UncheckableError) as error:
+        note = f"{path.name}: {error}"
     restart = Restart(session, state.shell.user_ns, file, saved)
     last = restart.last_runs
     wrote = {name for run in last.values() for name in run.outside.wrote}
-    outside = sorted(name for name in wrote if _is_outside(Path(name), path.parent.resolve()))
+    ours = str(path.parent.resolve()), tempfile.gettempdir()
+    outside = sorted(name for name in wrote if not any(map(Path(name).is_relative_to, ours)))
     if outside and not (note or yes):
         named = first_of(outside, 3)
         note = f"It was not run: its cells write {named}, outside its folder. --yes runs it."
@@ -183,18 +190,3 @@ def line(
         return view
     run.begin()
     return None
-
-
-def _read(path: Path) -> tuple[list[FileCell] | None, float, str]:
-    """Return the file's cells and save time, and why it cannot be read, if so."""
-    try:
-        if path.suffix == ".ipynb" and path.is_file():
-            return saved_cells(path), path.stat().st_mtime, ""
-    except (OSError, UncheckableError) as error:
-        return None, 0.0, f"{path.name}: {error}"
-    return None, 0.0, _NO_FILE
-
-
-def _is_outside(name: Path, folder: Path) -> bool:
-    """Return whether a file is outside a folder and is not a temporary file."""
-    return not any(name.is_relative_to(each) for each in (folder, tempfile.gettempdir()))

@@ -15,11 +15,10 @@ from ipytorchseed.experiment.repeating import RepeatedCell, Shown
 from ipytorchseed.ledger.records import Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
 from ipytorchseed.notebook.errors import raised
-from ipytorchseed.notebook.location import Locator
-from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import left_as_before, run_unseen
+from ipytorchseed.notebook.rerun import Progress, left_as_before, run_unseen
 from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.streams import OutputCapture
+from ipytorchseed.notebook.traces import cell_of
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.values import pick
@@ -69,7 +68,7 @@ class Checks:
             raise click.UsageError("--check needs a separate cell; this code runs without one")
         if self.under_way:
             raise click.UsageError("this cell is checked already: remove one --check")
-        cell = state.part(Locator).cell(run)
+        cell = cell_of(state, run)
         effects = effects_of_cell(cell.source, lambda _: cell.text)
         if any(name in effects.calls for name in _INPUT):
             raise click.UsageError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 
 import click
 from IPython.display import display
@@ -11,11 +12,10 @@ from ipytorchseed.commands import MOST_RUNS, Whole, Words, flag, in_json, no_not
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.checks import Checks
-from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.scopes import Scopes
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.traces import begin_trace
+from ipytorchseed.notebook.traces import begin_trace, pick_place
 from ipytorchseed.render.report import Report, report
 from ipytorchseed.render.scope import Receipt, receipt_json
 
@@ -170,7 +170,7 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)
     if body is not None:  # as above
-        scope.pick = state.part(Locator).pick
+        scope.pick = partial(pick_place, state)
         with scope:
             shell.run_cell(body, store_history=False).raise_error()
         if as_json:

@@ -105,19 +105,11 @@ def _send(
     Raises:
         LookupFailure: A value cannot be sent and is missing on the engines.
     """
-    where = working_folder()
-    while True:
-        engines: list[int] = client.ids
-        try:
-            view = client[engines]
-            cores = ask(view, take_code, key, packed.imports, packed.code, packed.left, where)
-            sharing = Counter(cores)
-            threads = ask(view, take_values, key, [packed.values], *cell, where, sharing)
-        except LookupFailure:
-            if client.ids and not {*engines} <= {*client.ids}:  # an engine died meanwhile
-                continue
-            raise
-        return engines, cores, threads
+    where, engines = working_folder(), client.ids
+    view = client[engines]
+    cores = ask(view, take_code, key, packed.imports, packed.code, packed.left, where)
+    threads = ask(view, take_values, key, [packed.values], *cell, where, Counter(cores))
+    return engines, cores, threads
 
 
 def _say_threads(cores: Sequence[Cores], threads: Sequence[int], own: object) -> str:
@@ -187,7 +179,6 @@ def take_code(
     Raises:
         LookupFailure: A name in ``left`` is not defined here.
     """
-    forget(key)  # the cell is sent again if another engine died
     _guests[key] = guest = _Guest()
     for name, why in left.items():
         if name not in _shell().user_ns:

@@ -12,8 +12,7 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.completion import add_hooks, make_matcher
-from ipytorchseed.notebook.magic import Magic
+from ipytorchseed.notebook.magic import Magic, add_hooks, make_matcher
 from ipytorchseed.notebook.state import MakeButton, Opener, State
 from ipytorchseed.notebook.transform import deterministic_cells
 from ipytorchseed.patterns import lazy_pattern
@@ -94,7 +93,7 @@ class Extension:
         if state.viewer is not None:
             state.guard.call(state.viewer.close)
         state.tracking.stop()
-        ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each.seed}"]
+        ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each}"]
         ended += filter(None, [end() for end in state.at_unload])
         from ipytorchseed.rng.torch_random import AWAITED  # too much to import at load
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from importlib import import_module
 from io import StringIO
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
@@ -71,17 +71,11 @@ class Magic:
     """
 
     def __init__(self, kind: str, name: str, module: str, example: str, state: State) -> None:
-        self.kind, self.name = kind, name
-        self._example = example
-        self.__name__ = name
-        self._module = module
-        self._state = state
+        self.kind = kind
+        self.name = self.__name__ = name
+        self.sign = ("%%" if kind == "cell" else "%") + name
+        self._module, self._example, self._state = module, example, state
         setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand variables, to detect empty ones
-
-    @property
-    def sign(self) -> str:
-        """The name with percent signs."""
-        return ("%%" if self.kind == "cell" else "%") + self.name
 
     @property
     def command(self) -> click.Command:
@@ -246,3 +240,63 @@ def _unquoted(word: str) -> str:
 def _shown(option: click.Option) -> str:
     """Format an option for the usage line."""
     return f"[{option.opts[0]} {option.metavar or ''}".rstrip() + "]"
+
+
+Find = Callable[[str], "tuple[str, list[str]] | None"]
+
+
+def make_matcher(find: Find) -> Callable[[Any], dict[str, object]] | None:
+    """Return IPython's matcher for the words that follow our magics.
+
+    Args:
+        find: Returns the unfinished word of a line and its completions; None if the line does not
+            use our magics.
+
+    Returns:
+        The matcher; None before IPython 8.6.
+    """
+    try:
+        from IPython.core.completer import SimpleCompletion, context_matcher
+    except ImportError:
+        return None
+
+    @context_matcher()  # type: ignore[untyped-decorator]
+    def match(context: Any) -> dict[str, object]:  # noqa: ANN401 -- CompletionContext
+        last, words = find(context.text_until_cursor) or (context.token, [])
+        # A `complete_command` hook could not keep Python's own names out of the list.
+        return {
+            "completions": [SimpleCompletion(word) for word in words],
+            "matched_fragment": last,
+            "ordered": True,
+            "suppress": True,
+        }
+
+    return match  # type: ignore[no-any-return]
+
+
+def add_hooks(shell: Any, signs: list[str], find: Find) -> Callable[[], None]:  # noqa: ANN401
+    """Complete words in IPython before 8.6, as in Colab.
+
+    Args:
+        shell: The running shell.
+        signs: How each magic is typed, ``%seed`` or ``%%deterministic``.
+        find: As for ``make_matcher``.
+
+    Returns:
+        A function that removes the hooks.
+    """
+
+    def complete(_: object, event: Any) -> list[str]:  # noqa: ANN401 -- a plain namespace
+        found = find(event.text_until_cursor)
+        return [] if found is None else found[1]
+
+    for sign in signs:
+        shell.set_hook("complete_command", complete, str_key=sign)
+    hooks = shell.strdispatchers["complete_command"].strs
+
+    def undo() -> None:
+        for sign in signs:
+            chain = hooks[sign].chain
+            chain[:] = [each for each in chain if getattr(each[1], "__func__", 0) is not complete]
+
+    return undo

@@ -19,8 +19,7 @@ from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.search import Search
 from ipytorchseed.fingerprint import Budget
 from ipytorchseed.ledger.records import READING, Finding, Findings, Run, marked
-from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import left_as_before, rerun, rerun_successfully
+from ipytorchseed.notebook.rerun import Progress, left_as_before, rerun, rerun_successfully
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.replay import say_outside
 from ipytorchseed.render.text import bar
@@ -40,55 +39,32 @@ _MOST_MAKERS = 5
 _UNASKED_LOOKS = 0.3
 
 
-def prove_causes(
-    state: State, said: Explanation, *, asked: bool, yes: bool = False, silent: bool
-) -> Explanation:
-    """Test causes, and return the explanation with the findings.
+class Proof(Struct, eq=False):
+    """The experiments for one explanation.
 
-    Args:
+    Attributes:
         state: The state of the extension in the shell.
         said: The explanation. If it names no cause, the test is whether the cell repeats.
         asked: Whether the user asked for a proof, which may then take long. If not, the
             experiments run only if the policy allows it; else the explanation says why not.
-        yes: Whether to also run cells that write files, start programs or open connections.
         silent: Whether to show no progress.
-
-    Raises:
-        ReplayError: A cell would act outside the kernel, or the user interrupted a proof that they
-            asked for. Everything is as before.
     """
-    return _Proof(state, said, asked=asked, silent=silent).prove(yes=yes)
-
-
-def prove_makers(state: State, said: Explanation) -> bool:
-    """Test why the cell's inputs changed, by running the short cells that made them.
-
-    Args:
-        state: The state of the extension in the shell.
-        said: The explanation, with the pairs of runs to test.
-
-    Returns:
-        Whether there are new findings.
-    """
-    session = state.tracking.session
-    until, found = time.monotonic() + SECONDS, False
-    for run, against in said.makers[:_MOST_MAKERS]:
-        if time.monotonic() > until:
-            break
-        prove_causes(state, why(session, run, against, tested=False), asked=False, silent=True)
-        found |= bool(run.id and against.id and session.ledger.findings(run.id, against.id))
-    return found
-
-
-class _Proof(Struct, eq=False):
-    """The experiments for one explanation, with the arguments of ``prove_causes``."""
 
     state: State
     said: Explanation
     asked: bool
     silent: bool
 
-    def prove(self, *, yes: bool) -> Explanation:
+    def prove(self, *, yes: bool = False) -> Explanation:
+        """Test causes, and return the explanation with the findings.
+
+        Args:
+            yes: Whether to also run cells that write files, start programs or open connections.
+
+        Raises:
+            ReplayError: A cell would act outside the kernel, or the user interrupted a proof that
+                they asked for. Everything is as before.
+        """
         said, session = self.said, self.state.tracking.session
         experiments = self._plan(said)
         if experiments is None:
@@ -204,7 +180,6 @@ class _Proof(Struct, eq=False):
             progress.step("rebuilding what the cell found …")
             experiments.build(make, None if self.asked else BYTES)
             found = Search(tested, experiments, self._run, tell, until).find()
-            progress.clear()
         return _not_restored(experiments) | found
 
     def _run(self, record: Run, begin: Callable[[], None]) -> Run:
@@ -223,6 +198,27 @@ class _Proof(Struct, eq=False):
             if each.what == "variable" and each.name not in made and each.name in names
         }
         return replace(run, writes=marked({**run.writes, **looks}, {*self.said.run.timed}, READING))
+
+
+def prove_makers(state: State, said: Explanation) -> bool:
+    """Test why the cell's inputs changed, by running the short cells that made them.
+
+    Args:
+        state: The state of the extension in the shell.
+        said: The explanation, with the pairs of runs to test.
+
+    Returns:
+        Whether there are new findings.
+    """
+    session = state.tracking.session
+    until, found = time.monotonic() + SECONDS, False
+    for run, against in said.makers[:_MOST_MAKERS]:
+        if time.monotonic() > until:
+            break
+        said_of_makers = why(session, run, against, tested=False)
+        Proof(state, said_of_makers, asked=False, silent=True).prove()
+        found |= bool(run.id and against.id and session.ledger.findings(run.id, against.id))
+    return found
 
 
 def _not_restored(experiments: Experiments) -> dict[int, Finding]:

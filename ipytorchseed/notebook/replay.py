@@ -18,8 +18,7 @@ from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.rewind import begin_as
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.notebook.lookup import find_run, recent_runs
-from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import RerunError, left_as_before, rerun_successfully
+from ipytorchseed.notebook.rerun import Progress, RerunError, left_as_before, rerun_successfully
 from ipytorchseed.notebook.state import State
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.render.labels import label_of
@@ -180,7 +179,6 @@ class Replays:
                     again = rerun_successfully(self._state, step.run, count, begin, quiet=not last)
                 runs.append(again)
                 self._show(again)
-            progress.clear()
         return runs
 
 

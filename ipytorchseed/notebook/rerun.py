@@ -1,4 +1,4 @@
-"""Runs a cell's code once more without showing, counting or recording it."""
+"""Runs a cell's code once more without showing, counting or recording it, and shows progress."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import builtins
 import getpass
 import io
 import sys
+import time
+import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from threading import get_ident
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
+from IPython.display import display
 
 from ipytorchseed.determinism.interrupts import held_interrupts, let_through, told_of_interrupts
 from ipytorchseed.errors import ReplayError
@@ -25,9 +27,89 @@ from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.state import State
+from ipytorchseed.render.view import View
 from ipytorchseed.session.outputs import OutputWatch
 from ipytorchseed.studies.body import Body
 from ipytorchseed.why.evidence import run_phrase
+
+# Seconds until the line appears.
+_PATIENCE = 1.5
+
+# Seconds between two updates.
+_EVERY = 0.3
+
+
+class Progress:
+    """A line that is shown during long work, and is updated as the work goes on.
+
+    Where text cannot be replaced, as in a pipe, each step is a separate line.
+
+    Args:
+        shell: The running shell.
+        silent: Whether to show nothing.
+        what: The first word of the line: the kind of work.
+    """
+
+    def __init__(self, shell: InteractiveShell, *, silent: bool, what: str = "Checking") -> None:
+        self._publisher: Any = shell.display_pub
+        self._in_kernel = hasattr(shell, "kernel")
+        self._silent = silent
+        self._what = what
+        self._shown = False
+        self._ident = uuid.uuid4().hex
+        self._began = self._last = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._show("")
+
+    def conclude(self, view: View) -> None:
+        """Show the result, in place of the line if that is shown."""
+        if self._shown:
+            self._publish({"text/plain": view.text(), "text/html": view.html()})
+        else:
+            display(view)
+
+    def tell(self, what: str) -> None:
+        """Report the current step, if the work has taken long."""
+        now = time.monotonic()
+        if now - self._began >= _PATIENCE and now - self._last >= _EVERY:
+            self._last = now
+            if self._in_kernel or sys.stderr.isatty():
+                self.step(f"{what} …")
+
+    def step(self, what: str, *, shows: bool = False) -> None:
+        """Report a step that begins.
+
+        Args:
+            what: The step.
+            shows: Whether the step itself prints; in a terminal, the line is then ended.
+        """
+        if not self._silent:
+            self._show(f"{self._what}: {what}")
+            if shows and not self._in_kernel and sys.stderr.isatty():
+                sys.stderr.write("\n")
+                self._shown = False
+
+    def _show(self, text: str) -> None:
+        if self._in_kernel:
+            self._publish({"text/plain": text})
+        elif sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[2K{text}")  # back to the start of the line, and clear it
+            sys.stderr.flush()
+        elif text:
+            sys.stderr.write(f"{text}\n")
+        self._shown = bool(text) or self._in_kernel  # it can be replaced
+
+    def _publish(self, data: dict[str, str]) -> None:
+        """Display data directly, even while a run's displays are captured."""
+        named = {"display_id": self._ident}
+        self._publisher.publish(data, {}, transient=named, update=self._shown)
+        self._shown = True
+
 
 # Methods of a shell that show errors.
 _SHOW_ERRORS = ("showtraceback", "showsyntaxerror", "showindentationerror")
@@ -77,7 +159,7 @@ def run_unseen(
     Raises:
         KeyboardInterrupt: The user interrupted the run.
     """
-    outputs, result = like.fresh(), ExecutionResult(None)
+    outputs, result = OutputWatch(like.timed, like.addressed), ExecutionResult(None)
     with silenced(shell, outputs):
         events = shell.events.callbacks
         shell.events.callbacks = {  # only matplotlib's, which shows and closes figures
@@ -309,7 +391,7 @@ class _Publisher(DisplayPublisher):
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
-    raise StdinNotImplementedError("the cell asks for input, which a run on copies is not given")
+    raise RuntimeError("the cell asks for input, which a run on copies is not given")
 
 
 def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from IPython.display import display
@@ -13,11 +14,11 @@ from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ledger.records import Operation, Trace
-from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.runs import Run
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.traces import follow
+from ipytorchseed.notebook.traces import follow, pick_place
 from ipytorchseed.render.scope import AlertTable
+from ipytorchseed.trace.recorder import Recorder
 
 
 class Scopes:
@@ -33,7 +34,7 @@ class Scopes:
     def __init__(self, state: State) -> None:
         self.session: deterministic | None = None
         self._state = state
-        self._pick = state.part(Locator).pick
+        self._pick = partial(pick_place, state)
         self._ends: list[tuple[Run, Callable[[], None]]] = []
         self._replaced = Replacements()
         state.before_record.append(self._after_cell)
@@ -44,9 +45,7 @@ class Scopes:
         """Whether a cell is running under ``%%deterministic``."""
         return bool(self._ends)
 
-    def begin_cell(
-        self, scope: deterministic, after: Callable[[deterministic], None] | None = None
-    ) -> None:
+    def begin_cell(self, scope: deterministic, after: Callable[[deterministic], None]) -> None:
         """Begin a scope that ends with the current run.
 
         Args:
@@ -59,16 +58,28 @@ class Scopes:
             if cell is run:
                 end()  # the line runs again, as under %%timeit
         scope.pick = self._pick
-        self._watch_backward(scope, run)
+        if scope.warn and run.info is not None:  # recording the forward pass takes time
+            scope.forward = partial(_forward_line, follow(self._state, run))
+
+        def end_once() -> None:
+            if end_once in run.on_end:
+                run.on_end.remove(end_once)
+            try:
+                scope.end()
+            finally:
+                self._ends.remove((run, end_once))
+                self._update()
+            self._report_alerts(scope.alerts)
+            after(scope)
+
         self._state.interrupts.hold_cell()
         try:
             with held_interrupts():
                 scope.begin()
-                self._end_with(run, scope, after)
+                self._ends.append((run, end_once))
+                run.on_end.append(end_once)
         finally:
-            if not self._ends:
-                self._state.interrupts.leave_cell()
-        self._watch_errors()
+            self._update()
 
     def switch_on(self, scope: deterministic) -> None:
         """Begin a scope for the rest of the session; it replaces an earlier one."""
@@ -76,7 +87,7 @@ class Scopes:
         scope.pick = self._pick
         scope.begin()
         self.session = scope
-        self._watch_errors()
+        self._update()
 
     def switch_off(self) -> bool:
         """End the session's scope; return whether there was one."""
@@ -86,7 +97,7 @@ class Scopes:
         try:
             scope.end()
         finally:
-            self._watch_errors()
+            self._update()
         self._report_alerts(scope.alerts)
         return True
 
@@ -101,30 +112,10 @@ class Scopes:
             display(AlertTable(alerts, self._state.tracking.find_unseeded()))
             self._state.note(Trace(operations=tuple(map(_operation, alerts))))
 
-    def _end_with(
-        self, run: Run, scope: deterministic, after: Callable[[deterministic], None] | None
-    ) -> None:
-        """Make an active scope end once, with a run."""
-
-        def end() -> None:
-            if end in run.on_end:
-                run.on_end.remove(end)
-            try:
-                scope.end()
-            finally:
-                self._ends.remove((run, end))
-                if not self._ends:
-                    self._state.interrupts.leave_cell()
-                self._watch_errors()
-            self._report_alerts(scope.alerts)
-            if after is not None:
-                after(scope)
-
-        self._ends.append((run, end))
-        run.on_end.append(end)
-
-    def _watch_errors(self) -> None:
-        """Add notes to torch's errors before they are shown, while a scope is active."""
+    def _update(self) -> None:
+        """While a scope is active, add notes to torch's errors before they are shown."""
+        if not self._ends:
+            self._state.interrupts.leave_cell()
         if not self._ends and self.session is None:
             self._replaced.put_back()
         elif not self._replaced:
@@ -138,16 +129,11 @@ class Scopes:
 
             self._replaced.put(self._state.shell, "showtraceback", showtraceback)
 
-    def _watch_backward(self, scope: deterministic, run: Run) -> None:
-        """Record operations, so that an alert in a backward pass names the forward line."""
-        if scope.warn and run.info is not None:  # recording takes time
-            watch = follow(self._state, run)
 
-            def forward() -> int | None:
-                place = watch.place
-                return place.line or None if place is not None and place.backward else None
-
-            scope.forward = forward
+def _forward_line(watch: Recorder) -> int | None:
+    """Return the line of the forward operation during a backward pass."""
+    place = watch.place
+    return place.line or None if place is not None and place.backward else None
 
 
 def _operation(alert: Alert) -> Operation:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +16,6 @@ from ipytorchseed.experiment import rewind as states_of
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
-from ipytorchseed.notebook.seeding import Each
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.seeds import LIMIT, fresh_seed, own_rank, seed_by_rank
@@ -22,6 +23,8 @@ from ipytorchseed.why.evidence import run_phrase
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from ipytorchseed.session.session import Session
 
 
 # The most seeds in the log.
@@ -150,7 +153,7 @@ def _now(state: State, seed: int, *, generators: bool, by_rank: bool) -> str:
 @says
 def _each(state: State, seed: int, *, same: bool) -> str:
     """Seed before every later cell, with the cell's own seed derived from SEED."""
-    state.seeding.each = Each(seed, same)
+    state.seeding.each, state.seeding.same = seed, same
     return f"{state.seeding.rule}.\n%seed off stops it."
 
 
@@ -159,7 +162,7 @@ def _each(state: State, seed: int, *, same: bool) -> str:
 def _off(state: State) -> str:
     """Stop seeding before every cell."""
     was, state.seeding.each = state.seeding.each, None
-    return "Cells are no longer seeded." if was else "%seed each was not on."
+    return "Cells are no longer seeded." if was is not None else "%seed each was not on."
 
 
 @line.command("new")
@@ -177,8 +180,8 @@ def _stamp(state: State) -> str:
     """Print one line for a paper or a log: seed, states, settings, versions, hardware."""
     from ipytorchseed.render.seeding import stamp, stamp_text
 
-    rule = state.seeding.each
-    return stamp() if rule is None else stamp_text(f"each cell seeded from {rule.seed}")
+    seed = state.seeding.each
+    return stamp() if seed is None else stamp_text(f"each cell seeded from {seed}")
 
 
 @line.command("log")
@@ -199,14 +202,39 @@ def _log(state: State) -> SeedLog:
     return SeedLog(entries[-_SHOWN:], runs, session.kernel, more=more, note=note)
 
 
-def _saved(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Return the names of saved states, quoted if needed."""
-    session = ctx.obj.tracking.session
-    names, begun = session.ledger.saves(session.history_key), incomplete.lstrip("\"'")
-    return [as_word(name) for name in names if name.startswith(begun)]
+def complete_saved(place: Callable[[Session], str], ctx: click.Context, *word: Any) -> list[str]:
+    """Return completions for click: the names under which something is saved, quoted if needed."""
+    names = ctx.obj.tracking.session.ledger.saves(place(ctx.obj.tracking.session))
+    return [as_word(name) for name in names if name.startswith(word[-1].lstrip("\"'"))]
 
 
-_name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_complete=_saved)
+def find_saved(session: Session, place: str, name: str) -> dict[str, bytes]:
+    """Return what is saved under a name.
+
+    Args:
+        session: The session of the notebook.
+        place: Where the ledger keeps it.
+        name: The name.
+
+    Raises:
+        LookupFailure: Nothing is saved under this name; the message lists the names.
+    """
+    found = session.ledger.saved(place, name)
+    if found is None:
+        names = [*session.ledger.saves(place)]
+        known = ", ".join(names) or "nothing"
+        meant = did_you_mean(name, names)
+        raise LookupFailure(f"nothing is saved as {name!r}; saved: {known}{meant}")
+    return found
+
+
+_name = click.argument(
+    "words",
+    metavar="NAME",
+    nargs=-1,
+    required=True,
+    shell_complete=partial(complete_saved, attrgetter("history_key")),
+)
 
 
 @line.command("save")
@@ -227,12 +255,7 @@ def _save(state: State, words: tuple[str, ...]) -> str:
 def _restore(state: State, words: tuple[str, ...]) -> str:
     """Put every source back to the state saved as NAME."""
     session, name = state.tracking.session, " ".join(words)
-    states = session.ledger.saved(session.history_key, name)
-    if states is None:
-        saves = [*session.ledger.saves(session.history_key)]
-        known = ", ".join(saves) or "nothing"
-        message = f"nothing is saved as {name!r}; saved: {known}{did_you_mean(name, saves)}"
-        raise LookupFailure(message)
+    states = find_saved(session, session.history_key, name)
     done = states_of.put_back(states, state.generators())
     return restored_text(done, f"to the state saved as {name!r}")
 

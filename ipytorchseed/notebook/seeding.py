@@ -5,21 +5,8 @@ from __future__ import annotations
 import tokenize
 from contextlib import suppress
 from io import StringIO
-from typing import NamedTuple
 
 from ipytorchseed.rng.seeds import check_seed, derive_seed
-
-
-class Each(NamedTuple):
-    """A rule that seeds before every cell.
-
-    Attributes:
-        seed: The common seed.
-        same: Whether every cell gets the common seed itself, not a derived one.
-    """
-
-    seed: int
-    same: bool
 
 
 def text_of(source: str) -> str:
@@ -40,11 +27,13 @@ class Seeding:
     """The rule for seeding in a shell.
 
     Attributes:
-        each: The rule for every cell, or None.
+        each: The common seed from which every cell is seeded; None for no rule.
+        same: Whether every cell gets the common seed itself, not a derived one.
     """
 
     def __init__(self) -> None:
-        self.each: Each | None = None
+        self.each: int | None = None
+        self.same = False
         self._alike: dict[str, list[str | None]] = {}
 
     @property
@@ -52,11 +41,10 @@ class Seeding:
         """The rule in words; empty if there is none."""
         if self.each is None:
             return ""
-        if self.each.same:
-            return f"Before every cell, every source is seeded with {self.each.seed}"
+        if self.same:
+            return f"Before every cell, every source is seeded with {self.each}"
         return (
-            f"Each cell now starts from its own seed, derived from {self.each.seed} and the cell's"
-            " text"
+            f"Each cell now starts from its own seed, derived from {self.each} and the cell's text"
         )
 
     def apply(self, seed: int) -> None:
@@ -77,11 +65,11 @@ class Seeding:
                 get different seeds, by the order of their first runs.
             source: The cell's text.
         """
-        if self.each is None or self.each.same:
-            return None if self.each is None else self.each.seed
+        if self.each is None or self.same:
+            return self.each
         text = text_of(source)
         alike = self._alike.setdefault(text, [])
         if ident not in alike:
             alike.append(ident)
         place = alike.index(ident)
-        return derive_seed(self.each.seed, f"{text}\n# {place}" if place else text)
+        return derive_seed(self.each, f"{text}\n# {place}" if place else text)

@@ -12,15 +12,14 @@ from IPython.display import display
 
 from ipytorchseed.commands import flag, in_json, option
 from ipytorchseed.determinism.interrupts import let_through
-from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError, did_you_mean
+from ipytorchseed.errors import LedgerError, LookupFailure, ReplayError
 from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.foreign import Format
 from ipytorchseed.ledger.encoding import encode
 from ipytorchseed.notebook.checks import Checks
 from ipytorchseed.notebook.magic import as_word
-from ipytorchseed.notebook.progress import Progress
-from ipytorchseed.notebook.rerun import left_as_before, make_body
-from ipytorchseed.notebook.seed_magic import SeedValue
+from ipytorchseed.notebook.rerun import Progress, left_as_before, make_body
+from ipytorchseed.notebook.seed_magic import SeedValue, complete_saved, find_saved
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.text import bar
 from ipytorchseed.session.session import Session
@@ -35,10 +34,9 @@ _FORMAT = Format("study", LookupFailure, "run it again with --keep", size=1 << 2
 _DIGITS = 10
 
 
-def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    session = ctx.obj.tracking.session
-    names = session.ledger.saves(_place(session))
-    return [as_word(name) for name in names if name.startswith(incomplete.lstrip("\"'"))]
+def _place(session: Session) -> str:
+    """Return where the ledger keeps a notebook's studies, separate from saved states."""
+    return f"{session.notebook}\0studies"
 
 
 @click.command(add_help_option=False)  # as in %%deterministic: the body would not run
@@ -49,7 +47,7 @@ def _kept_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list
     "--versus",
     "NAME",
     "Compare with the study kept as NAME, seed by seed.",
-    shell_complete=_kept_names,
+    shell_complete=partial(complete_saved, _place),
 )
 @flag("--engines", "Spread the runs over the engines of the connected ipyparallel cluster.")
 @in_json("the study")
@@ -153,7 +151,6 @@ def _run(
                 for seed in seeds:
                     tell(f"seed {seed}")
                     outcomes[seed] = made.run(seed)
-            progress.clear()
     except KeyboardInterrupt:
         msg = f"interrupted after {len(outcomes)} of {len(seeds)} seeds"
         raise ReplayError(f"{msg}; {say_restored('everything is', moved)}") from None
@@ -165,22 +162,8 @@ def _run(
     return [outcomes[seed] for seed in seeds], notes
 
 
-def _place(session: Session) -> str:
-    """Return where the ledger keeps a notebook's studies, separate from saved states."""
-    return f"{session.notebook}\0studies"
-
-
 def _kept(session: Session, name: str) -> Record:
-    """Return the study with a name, kept across restarts.
-
-    Raises:
-        LookupFailure: There is none.
-    """
-    kept = session.ledger.saved(_place(session), name)
-    if kept is None or "study" not in kept:
-        names = [*session.ledger.saves(_place(session))]
-        known = ", ".join(names) or "none"
-        msg = f"no study is kept as {name!r}; kept: {known}{did_you_mean(name, names)}"
-        raise LookupFailure(msg)
+    """Return the study with a name, kept across restarts."""
+    content = find_saved(session, _place(session), name)
     with _FORMAT.errors(name):
-        return msgspec.msgpack.decode(kept["study"], type=Record)
+        return msgspec.msgpack.decode(content["study"], type=Record)

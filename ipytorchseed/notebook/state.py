@@ -124,11 +124,6 @@ class State:
         return self.tracking.session
 
     @property
-    def at_work(self) -> bool:
-        """Whether a cell is running, in any thread."""
-        return bool(self.threads)
-
-    @property
     def allows_input(self) -> bool | None:
         """Whether the front end can answer ``input``; None without a front end.
 

@@ -1,25 +1,104 @@
-"""``--trace``: records the operations of the running cell."""
+"""Locates the code of the running cell, and records its operations."""
 
 from __future__ import annotations
 
+import linecache
 import sys
+from functools import partial
+from itertools import takewhile
+from traceback import walk_stack
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.ledger.records import Draw, Trace
-from ipytorchseed.notebook.location import Locator
 from ipytorchseed.notebook.runs import Run
 from ipytorchseed.notebook.state import State
+from ipytorchseed.notebook.transform import deterministic_head
 from ipytorchseed.render.values import pick
 from ipytorchseed.trace.draws import Draws, LineDraws
+from ipytorchseed.trace.places import Lines
 from ipytorchseed.trace.recorder import Recorder
 from ipytorchseed.why.words import many
+
+if TYPE_CHECKING:
+    from ipytorchseed.determinism.alerts import Place
+
+
+class Cell(Struct, frozen=True):
+    """A cell that can be run again.
+
+    Attributes:
+        source: Its text.
+        text: Its text as Python.
+        file: The file name that it was compiled with.
+        lines: Finds the cell's line on the stack.
+    """
+
+    source: str
+    text: str
+    file: str
+    lines: Lines
+
+
+def cell_of(state: State, run: Run) -> Cell:
+    """Return the cell of a run, ready to be run again."""
+    shell: Any = state.shell
+    info: Any = run.info
+    source, names = str(info.raw_cell), shell.user_ns
+    text = getattr(info, "transformed_cell", None) or str(shell.transform_cell(source))
+    # the user's innermost frame that has source text
+    frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- documented
+    users = (frame.f_code.co_filename for frame in frames if frame.f_globals is names)
+    file = next(filter(linecache.getlines, users), "")
+    heads = [line for line in source.splitlines() if line.startswith("%%")]
+    taken = any(not deterministic_head(head) for head in heads)
+    pick = partial(pick_place, state, text=source) if taken else None
+    return Cell(source, text, file, Lines(file, names, pick))
+
+
+def pick_place(state: State, stack: list[Place], text: str | None = None) -> Place | None:
+    """Return the frame on a stack that runs the cell, with its line in the cell.
+
+    ``%%time`` runs the lines below it as code without a file; their numbers are shifted by the
+    lines above. ``%time`` runs the rest of its line in the same way; its own line is returned.
+
+    Args:
+        state: The state of the extension in the shell.
+        stack: Frames and their lines, innermost first.
+        text: The cell's text; None for the text of the current run.
+    """
+    users = [place for place in stack if place[0].f_globals is state.shell.user_ns]
+    codes = [frame.f_code for frame, _ in users]
+    files = [code.co_filename for code in codes]
+    modules = [code.co_filename for code in codes if code.co_name == "<module>"]
+    texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
+    if texts:
+        run = state.runs.current
+        info = None if run is None else run.info
+        above = _lines_above(str(info and info.raw_cell) if text is None else text)
+        if above:
+            frame, line = users[files.index(texts[-1])]
+            return frame, line + above
+    cells = modules[len(texts) :]
+    return users[files.index(cells[0])] if cells else next(iter(users), None)
+
+
+def _lines_above(text: str) -> int:
+    """Count the lines of a cell above the text that ``%%time`` or the like runs."""
+    lines = text.splitlines()
+    heads = enumerate(takewhile(lambda line: line.startswith("%%"), lines), 1)
+    above = max((n for n, head in heads if not deterministic_head(head)), default=0)
+    # IPython drops empty lines at the beginning of the text that such a magic runs.
+    empty = takewhile(lambda line: not line.strip(), lines[above:]) if above else ()
+    return above + sum(1 for _ in empty)
 
 
 def follow(state: State, run: Run) -> Recorder:
     """Track the lines of operations until a run ends; store nothing."""
-    recorder = Recorder(state.part(Locator).cell(run).lines, state.shell.user_ns)
+    recorder = Recorder(cell_of(state, run).lines, state.shell.user_ns)
     recorder.__enter__()
     run.on_end.append(lambda: recorder.__exit__(None, None, None))
     return recorder
@@ -42,7 +121,7 @@ def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> Non
     run, names = state.runs.current, state.shell.user_ns
     if run is None or run.info is None:
         raise click.UsageError("--trace needs a separate cell; this code runs without one")
-    cell = state.part(Locator).cell(run)
+    cell = cell_of(state, run)
     draws = Draws(names, count=True)
     try:
         file = TraceFile(path, summaries=summaries) if path else None

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.runs import Runs
     from ipytorchseed.session.identity import Identity
     from ipytorchseed.session.outputs import OutputWatch
-    from ipytorchseed.session.pending import Pending
     from ipytorchseed.session.session import Session
+    from ipytorchseed.session.variables import Pending
 
     # Records what a cell shows in its outputs, instead of showing it.
     Silence = Callable[[OutputWatch], AbstractContextManager[None]]
@@ -69,8 +69,7 @@ class Tracking:
         self._options = options
         self._session: Session | None = None
         self._told: set[str] = set()
-        self._counter = 0
-        self._ahead = 1
+        self._counter, self._ahead = 0, 1
         self._transformed = ("", "")
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
@@ -168,13 +167,14 @@ class Tracking:
         if transformed is not None:  # since IPython 9.0
             self._transformed = str(info.raw_cell), transformed
         session, source = self.session, str(info.raw_cell)
-        session.begin_cell(
-            cell=session.cell_of(ident, source, partial(saved_ids, session.notebook)),
-            source=source,
-            execution_count=self._count() if info.store_history else None,
-            namespace=self._shell.user_ns,
-            prepare=prepare,
-        )
+        cell = session.cell_of(ident, source, partial(saved_ids, session.notebook))
+        count = None
+        if info.store_history:
+            # In some versions of IPython, the shell's counter is already ahead. The result of each
+            # run shows by how much, and the number of the first run is corrected when it ends.
+            self._counter = int(self._shell.execution_count)
+            count = self._counter - self._ahead
+        session.begin_cell(cell, source, count, self._shell.user_ns, prepare)
         self._shown = shown_traceback(self._shell)
         self.capture.start()
 
@@ -341,22 +341,12 @@ class Tracking:
         raw, transformed = self._transformed
         return transformed if cell == raw else str(self._shell.transform_cell(cell))
 
-    def _count(self) -> int:
-        """Return the number in ``In[...]`` of the cell that begins.
-
-        In some versions of IPython the shell's counter is already ahead. The result of each run
-        shows by how much, and the number of the first run is corrected when it ends.
-        """
-        self._counter = int(self._shell.execution_count)
-        return self._counter - self._ahead
-
     def _notebook(self) -> str:
         """Return the notebook's path from the front end, or else the working folder."""
         told = os.environ.get("JPY_SESSION_NAME") or self._shell.user_ns.get("__vsc_ipynb_file__")
-        try:
+        with suppress(OSError):  # the folder was removed
             return str(told or os.getcwd())  # noqa: PTH109 -- we store a string
-        except OSError:  # the folder was removed
-            return os.environ.get("PWD", "")
+        return os.environ.get("PWD", "")
 
     def _outputs(self) -> OutputWatch | None:
         pending = None if self._session is None else self._session.pending

@@ -15,7 +15,7 @@ from ipytorchseed.errors import LookupFailure
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.notebook.lookup import find_run, own_run, recent_runs, run_named, run_of
-from ipytorchseed.notebook.proving import prove_causes, prove_makers
+from ipytorchseed.notebook.proving import Proof, prove_makers
 from ipytorchseed.notebook.state import State
 from ipytorchseed.questions import RUN, Why
 from ipytorchseed.reads.own_lines import MARK, is_inspection
@@ -100,7 +100,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         return notebook.to_json() if as_json else notebook
     said, prove = _compare(state, what, against, prove=prove)
     if prove or (prove is None and state.options.prove):
-        said = prove_causes(state, said, asked=bool(prove), yes=yes, silent=as_json)
+        said = Proof(state, said, asked=bool(prove), silent=as_json).prove(yes=yes)
         if said.makers and prove_makers(state, said):
             fresh = why(session, said.run, said.against, tested=False)
             said = with_roots_of(said, fresh)

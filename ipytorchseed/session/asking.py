@@ -73,9 +73,7 @@ def why(
         return said
     earlier = (each for each in runs if (each.id or 0) < (run.id or 0))
     said = replace(said, again=find_alike(run, earlier))
-    found = None
-    if tested and against is not None and against.id is not None and run.id is not None:
-        found = ledger.findings(run.id, against.id)
+    found = states.findings(run, against) if tested and against is not None else None
     return said if found is None else with_findings(said, found, session.kernel)
 
 
@@ -169,13 +167,12 @@ def _comparable(session: Session, run: Run) -> list[Run]:
 
 def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[Run, Operation]]:
     """Return the recorded nondeterministic operations of runs with the same text."""
-    ledger = session.ledger
     body = _body(run.source)
-    runs = [each for each in runs if each.id is not None and _body(each.source) == body]
-    traces = ledger.traces(each.id for each in runs if each.id is not None)
+    alike = [each for each in runs if _body(each.source) == body]
+    traces = session.ledger.traces(each.id or 0 for each in alike)
     return [
         (each, operation)
-        for each in runs
+        for each in alike
         for trace in traces.get(each.id or 0, ())
         for operation in trace.operations
     ]

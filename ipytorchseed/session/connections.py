@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Iterable
@@ -76,9 +77,9 @@ class Connections:
             return
         unix = family == getattr(socket, "AF_UNIX", None)
         if unix:
-            name, local = _path_of(address), True
+            name, local = os.fsdecode(address).replace("\0", "@", 1), True  # or abstract
         elif family in (socket.AF_INET, socket.AF_INET6):
-            host = _text(address[0])
+            host = os.fsdecode(address[0])
             name, local = self._name(host, int(address[1])), host.startswith(_LOCAL) or not host
         else:  # netlink, Bluetooth
             return
@@ -98,16 +99,6 @@ class Connections:
     def _name(self, host: str, port: int) -> str:
         host = self._hosts.get(host, host) or "localhost"
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _text(value: str | bytes | bytearray) -> str:
-    return value if isinstance(value, str) else bytes(value).decode("ascii", "replace")
-
-
-def _path_of(address: str | bytes) -> str:
-    """Return the path of a Unix socket, or ``@`` and the name of an abstract socket."""
-    path = address if isinstance(address, str) else bytes(address).decode("utf-8", "replace")
-    return f"@{path[1:]}" if path[:1] == "\0" else path
 
 
 class _Callers:

@@ -3,20 +3,124 @@
 from __future__ import annotations
 
 import _io
+import inspect
+import linecache
 import os
 import socket
 import sqlite3
 import ssl
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import SystemRandom
-from types import ModuleType
-from typing import Any, Protocol
+from types import FrameType, ModuleType
+from typing import Any
 
+from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.introspection.values import imported, is_scalar
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.shell import may_print_result, scripts_of
-from ipytorchseed.session.connections import Connections
-from ipytorchseed.session.unseeded import find_unseeded
+from ipytorchseed.session.files import FileWatch
+
+# Finds calls in a line of code that take a seed, and the argument if it is a name or number.
+_SEEDING_CALLS = lazy_pattern(
+    r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
+    r"(?:\s*(?:seed\s*=\s*)?([\w.]*)(?:(?<=[\w.])\s*)?\))?"
+)
+
+# A class that uses entropy first, even if it is called with a seed.
+_ALWAYS_ASKS = "RandomState"
+
+_MISSING: Any = object()
+
+
+def find_unseeded(maker: FrameType) -> str | None:
+    """Return the function that user code calls and that makes numpy use entropy.
+
+    Args:
+        maker: The frame of the code that calls numpy.
+
+    Returns:
+        The import name of the function; empty if unknown. None if the generator is seeded after
+        all: for example, a copied generator uses entropy first, and then gets the state of the
+        original.
+    """
+    if maker.f_globals.get("__name__") == "numpy.random._pickle":
+        return None
+    if _is_seeded_at_once(maker.f_back):
+        return None
+    line = linecache.getline(maker.f_code.co_filename, maker.f_lineno)
+    calls = [(call[1], _is_given(call[2], maker)) for call in _SEEDING_CALLS.finditer(line)]
+    if _ALWAYS_ASKS in line:
+        if calls and all(given for _, given in calls):
+            return None
+        calls = [(name, given) for name, given in calls if given is False]
+        if not calls:
+            return ""
+    if not _is_users(maker):
+        return _called_by_user(maker)
+    return next((f"numpy.random.{name}" for name, given in calls if not given), "")
+
+
+def _is_seeded_at_once(caller: FrameType | None) -> bool:
+    """Return whether a calling line in a library also seeds: ``rng.seed(1)``."""
+    while caller is not None and not _is_users(caller):
+        line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
+        calls = _SEEDING_CALLS.finditer(line)
+        if any(call[1] == "seed" and _is_given(call[2], caller) for call in calls):
+            return True
+        caller = caller.f_back
+    return False
+
+
+def _is_given(argument: str | None, frame: FrameType) -> bool | None:
+    """Return whether a call in a frame passes a seed; None if unknown."""
+    if argument is None:
+        return None
+    if argument in {"", "None"}:
+        return False
+    value = 0 if argument[0].isdigit() else _find(argument, frame)
+    return value is not None if is_scalar(value) else None
+
+
+def _find(path: str, frame: FrameType) -> Any:  # noqa: ANN401
+    """Return the value of a dotted name, without running user code."""
+    root, *steps = path.split(".")
+    value = frame.f_locals.get(root, frame.f_globals.get(root, _MISSING))
+    for step in steps:
+        value = inspect.getattr_static(value, step, _MISSING)
+    return value
+
+
+def _called_by_user(frame: FrameType | None) -> str:
+    """Return the import name of the library function that user code called, or ""."""
+    called = ""
+    while frame is not None and not _is_users(frame):
+        name = frame.f_code.co_qualname
+        if "<" not in name:  # not a local function, such as a decorator's
+            called = _import_name(str(frame.f_globals.get("__name__")), name)
+        frame = frame.f_back
+    return called if frame is not None else ""
+
+
+def _is_users(frame: FrameType) -> bool:
+    path = frame.f_code.co_filename
+    if path[:1] == "<":  # a cell in a terminal
+        return frame.f_globals.get("__name__") == "__main__"
+    return not is_installed_file(path)
+
+
+def _import_name(module: str, name: str) -> str:
+    """Return the dotted name of a function in the outermost package that exports it."""
+    first, parts = name.partition(".")[0], module.split(".")
+    held = imported(module, first)
+    outer = [".".join(parts[:count]) for count in range(1, len(parts))]
+    public = ".".join(part.lstrip("_") for part in parts)  # ``scipy.stats.qmc``
+    offers = (
+        each for each in (*outer, public) if held is not None and imported(each, first) is held
+    )
+    return f"{next(offers, module)}.{name}".removesuffix(".__init__")
+
 
 Function = Callable[..., Any]
 
@@ -27,6 +131,7 @@ _LIST_FOR_THEMSELVES = (
 )  # fmt: skip
 
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
+# The positions of arguments of ``fork_exec``, after the first.
 _FOLDER_AT, _OUTPUT_AT = 3, 8
 # Values of a program's stdout that mean that it inherits the stdout of this process.
 _OURS = (-1, 1)
@@ -35,77 +140,27 @@ _OURS = (-1, 1)
 _ENTROPY = 16
 
 
-class Listener(Protocol):
-    """An object to which calls are reported.
-
-    Its exceptions are ignored, because the user's ``open`` would raise them.
-    """
-
-    connections: Connections
-
-    def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
-        """Record that a file is about to be opened.
-
-        Args:
-            path: The path of the file.
-            reads: Whether the file is opened for reading.
-            writes: Whether the file is opened for writing.
-            truncates: Whether opening the file truncates or creates it.
-        """
-
-    def opens_database(self, path: str) -> None:
-        """Record that an SQLite database is about to be opened."""
-
-    def changes(self, path: str) -> None:
-        """Record that a file or folder is about to be changed, renamed or removed."""
-
-    def makes(self, folder: str) -> None:
-        """Record that a folder is about to be created."""
-
-    def lists(self, folder: str) -> None:
-        """Record that a folder is about to be listed."""
-
-    def has_written(self, path: str) -> bool:
-        """Return whether the cell has written, replaced or removed a file."""
-
-    def runs(self, scripts: Iterable[str], folder: str = "") -> None:
-        """Record that a program is about to start, with the scripts that it may run."""
-
-    def starts(self) -> None:
-        """Record that another process is about to start."""
-
-    def prints(self) -> None:
-        """Record that a program may print a result to this process's standard output."""
-
-    def asks(self, function: str) -> None:
-        """Record the function that makes numpy seed a generator from entropy.
-
-        Args:
-            function: The import name of the function; empty if unknown.
-        """
-
-
-def _open(listener: Listener, file: object, mode: str = "r", *_: object, **__: object) -> None:
+def _open(listener: FileWatch, file: object, mode: str = "r", *_: object, **__: object) -> None:
     writes = mode not in {"r", "rb", "rt"}
     truncates = "w" in mode or "x" in mode
     listener.opens(absolute(file), reads="r" in mode, writes=writes, truncates=truncates)
 
 
 def _open_descriptor(
-    listener: Listener, path: object, flags: int, _: int = 0, **other: object
+    listener: FileWatch, path: object, flags: int, _: int = 0, **other: object
 ) -> None:
     writes, truncates = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
     path = absolute(path, other.get("dir_fd"))
     listener.opens(path, reads=not writes, writes=writes, truncates=truncates)
 
 
-def tell_write(listener: Listener, file: object) -> None:
+def tell_write(listener: FileWatch, file: object) -> None:
     """Report that a file is about to be overwritten."""
     listener.opens(absolute(file), reads=False, writes=True, truncates=True)
 
 
 def _open_database(
-    listener: Listener, database: object, *_: object, uri: object = False, **__: object
+    listener: FileWatch, database: object, *_: object, uri: object = False, **__: object
 ) -> None:
     name = os.fsdecode(database) if isinstance(database, bytes) else str(database)
     if uri and name.startswith("file:"):
@@ -114,61 +169,55 @@ def _open_database(
         listener.opens_database(absolute(name))
 
 
-def _change(listener: Listener, path: object, *_: object, dir_fd: object = None) -> None:
+def _change(listener: FileWatch, path: object, *_: object, dir_fd: object = None) -> None:
     listener.changes(absolute(path, dir_fd))
 
 
-def _make_folder(listener: Listener, path: object, _: int = 0, **other: object) -> None:
+def _make_folder(listener: FileWatch, path: object, _: int = 0, **other: object) -> None:
     listener.makes(absolute(path, other.get("dir_fd")))
 
 
-def _list(listener: Listener, path: object = ".") -> None:
+def _list(listener: FileWatch, path: object = ".") -> None:
     caller = sys._getframe(2).f_globals.get("__name__")  # noqa: SLF001 -- of the function above
     if not str(caller).startswith(_LIST_FOR_THEMSELVES):
         listener.lists(absolute("." if path is None else path))
 
 
-def _rename(
-    listener: Listener,
-    src: object,
-    dst: object,
-    *,
-    src_dir_fd: object = None,
-    dst_dir_fd: object = None,
-) -> None:
-    listener.changes(absolute(src, src_dir_fd))
-    listener.changes(absolute(dst, dst_dir_fd))
+def _rename(listener: FileWatch, src: object, dst: object, **folders: object) -> None:
+    listener.changes(absolute(src, folders.get("src_dir_fd")))
+    listener.changes(absolute(dst, folders.get("dst_dir_fd")))
 
 
-def _start(listener: Listener, words: Sequence[object], *rest: object) -> None:
-    listener.starts()
-    folder = rest[_FOLDER_AT] if len(rest) > _FOLDER_AT else None  # an argument of `fork_exec`
-    texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
-    texts = " ".join(texts[2:]).split() if "-c" in texts[1:2] else texts
-    listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")
-    if rest[_OUTPUT_AT] in _OURS and may_print_result(" ".join(texts)):
-        listener.prints()
+def _start(listener: FileWatch, words: Sequence[object], *rest: object) -> None:
+    _tell_program(listener, words, rest[_FOLDER_AT], prints=rest[_OUTPUT_AT] in _OURS)
 
 
 def _spawn(
-    listener: Listener,
-    _: object,
-    words: Sequence[object],
-    *__: object,
-    file_actions: Iterable[tuple[int, ...]] = (),
-    **___: object,
+    listener: FileWatch, _: object, words: Sequence[object], *__: object, **more: Any
 ) -> None:
-    output = [fd for action, fd, *to in file_actions if action == os.POSIX_SPAWN_DUP2 and to == [1]]
-    _start(listener, words, *[None] * _OUTPUT_AT, *output, _OURS[0])
+    actions = more.get("file_actions") or ()
+    output = [fd for action, fd, *to in actions if action == os.POSIX_SPAWN_DUP2 and to == [1]]
+    _tell_program(listener, words, None, prints=output[:1] in ([], [1]))
 
 
-def _system(listener: Listener, command: str) -> None:
+def _tell_program(
+    listener: FileWatch, words: Sequence[object], folder: object, *, prints: bool
+) -> None:
+    listener.starts()
+    texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
+    texts = " ".join(texts[2:]).split() if "-c" in texts[1:2] else texts
+    listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")
+    if prints and may_print_result(" ".join(texts)):
+        listener.prints()
+
+
+def _system(listener: FileWatch, command: str) -> None:
     listener.runs(scripts_of(command.split()))
     if may_print_result(command):
         listener.prints()
 
 
-def _ask(listener: Listener, size: int) -> None:
+def _ask(listener: FileWatch, size: int) -> None:
     """Report that numpy seeds a generator from entropy, if ``secrets.randbits`` calls."""
     caller = sys._getframe(2)  # noqa: SLF001 -- of the function above
     maker = caller.f_back  # numpy's compiled code in between has no frame
@@ -178,24 +227,24 @@ def _ask(listener: Listener, size: int) -> None:
             listener.asks(function)
 
 
-def _resolve(listener: Listener, host: object, *_: object, **__: object) -> Function | None:
+def _resolve(listener: FileWatch, host: object, *_: object, **__: object) -> Function | None:
     """Return a function that reports the addresses of a host, given the result."""
     if not isinstance(host, str):
         return None
     return lambda found: listener.connections.resolves(host, {entry[4][0] for entry in found})
 
 
-def _resolve_one(listener: Listener, host: str) -> Function:
+def _resolve_one(listener: FileWatch, host: str) -> Function:
     return lambda found: listener.connections.resolves(host, {found})
 
 
-def _connect(listener: Listener, made: socket.socket, *given: Any) -> None:
+def _connect(listener: FileWatch, made: socket.socket, *given: Any) -> None:
     """Report ``connect(address)`` or ``sendto(data, address)``."""
     frame = sys._getframe(2)  # noqa: SLF001 -- of the function above
     listener.connections.connects(made.family, given[-1], frame)
 
 
-def _send(listener: Listener, made: socket.socket, *_: object) -> None:
+def _send(listener: FileWatch, made: socket.socket, *_: object) -> None:
     """Report a write to a network connection, which an earlier cell may have opened."""
     if made.family in (socket.AF_INET, socket.AF_INET6):
         frame = sys._getframe(2)  # noqa: SLF001 -- as above

@@ -17,15 +17,14 @@ from typing import BinaryIO
 from xxhash import xxh3_64, xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
+from ipytorchseed.introspection.values import imported
 from ipytorchseed.ledger import database
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import NUMPY_SEEDED
-from ipytorchseed.session import hearing
 from ipytorchseed.session.connections import Connections
 from ipytorchseed.session.importing import ImportWatch
 from ipytorchseed.session.kept import LARGEST, KeptInputs
 from ipytorchseed.session.named_files import Mark, mark_of
-from ipytorchseed.session.unseeded import numpy_is_heard
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
@@ -68,6 +67,9 @@ _FEW = 32
 
 class FileWatch:
     """Records the files that a cell opens, and digests the files that it read.
+
+    Calls are reported to it while the cell runs. Its exceptions are then ignored, because the
+    user's ``open`` would raise them.
 
     Files that the cell itself created are not inputs. Files that packages open while they are
     imported are inputs only if they are in the working folder.
@@ -117,14 +119,16 @@ class FileWatch:
         self._hears = True
         self._databases = {path: _mark_of_database(path) for path in self._databases}
         self.connections.start()
-        hearing.start(self)
-
-    def stop(self) -> None:
-        """Stop recording."""
-        hearing.stop(self)
 
     def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
-        """Record a file that is about to be opened; see ``Listener.opens``."""
+        """Record that a file is about to be opened.
+
+        Args:
+            path: The path of the file.
+            reads: Whether the file is opened for reading.
+            writes: Whether the file is opened for writing.
+            truncates: Whether opening the file truncates or creates it.
+        """
         new = reads and path not in self.paths and len(self.paths) < _MOST
         if new and not self._is_no_input(path):
             self.paths[path] = None
@@ -179,7 +183,11 @@ class FileWatch:
             self._printing()
 
     def asks(self, function: str) -> None:
-        """Record a function that makes numpy seed a generator; see ``Listener.asks``."""
+        """Record the function that makes numpy seed a generator from entropy.
+
+        Args:
+            function: The import name of the function; empty if unknown.
+        """
         if len(self._asked) < _MOST and not self._imports.inside:
             self._hears &= function != ""
             self._asked.add(function)
@@ -195,7 +203,7 @@ class FileWatch:
             may: Functions that the code may call. The result includes them, except functions of
                 numpy that certainly were not called.
         """
-        heard = self._hears and self._alone and not database.forked.is_set() and numpy_is_heard()
+        heard = self._hears and self._alone and not database.forked.is_set() and _numpy_is_heard()
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
@@ -243,19 +251,14 @@ class FileWatch:
         users = [each for each in list(self.paths.items()) if _is_users(each[0], ours)]
         if not users:
             return ()
-        until = monotonic() + seconds
-        late = 0
+        until, late, found = monotonic() + seconds, 0, []
         code = any(path.endswith(_CODE) for path, _ in users)
         modules = set(map(_file_of, list(sys.modules.values()))) if code else ()  # thousands
-        found = []
         for path, record in users:
-            if path in modules:
-                continue
-            late += monotonic() > until
-            named = record or self._name(path, until, only_size=late > _FEW)
-            if named is not None:
-                found.append(named)
-        return tuple(found)
+            if path not in modules:
+                late += monotonic() > until
+                found.append(record or self._name(path, until, only_size=late > _FEW))
+        return tuple(filter(None, found))
 
     def _compare_marks(self) -> None:
         """Record the files that native code may have read or written, by their marks."""
@@ -323,6 +326,12 @@ class FileWatch:
         return record
 
 
+def _numpy_is_heard() -> bool:
+    """Return whether numpy's requests for entropy can be observed."""
+    asks = imported("secrets", "randbits")
+    return asks is not None and imported("numpy.random.bit_generator", "randbits") is asks
+
+
 def _list(folder: str) -> FileRead | None:
     """Return the record of a folder; None if it has too many names or is unreadable.
 
@@ -336,9 +345,8 @@ def _list(folder: str) -> FileRead | None:
     if len(names) > _MOST_NAMES:
         return None
     seen = sorted(name for name in names if name[:1] != "." and name != "__pycache__")
-    return FileRead(
-        folder, len(seen), xxh3_64_hexdigest("\0".join(seen).encode("utf-8", "replace"))
-    )
+    digest = xxh3_64_hexdigest("\0".join(seen).encode("utf-8", "replace"))
+    return FileRead(folder, len(seen), digest)
 
 
 def _content(file: BinaryIO) -> bytes | None:
@@ -370,9 +378,7 @@ def _digest_ends(file: BinaryIO, size: int) -> str:
 
 def _file_of(module: object) -> object:
     """Return the ``__file__`` of a module, or None."""
-    if type(module) is not ModuleType:
-        return None
-    file = vars(module).get("__file__")
+    file = vars(module).get("__file__") if type(module) is ModuleType else None
     return file if type(file) is str else None
 
 
@@ -383,11 +389,11 @@ def _mark_of_database(path: str) -> Mark:
 
 def _is_users(path: str, ours: str | None = None) -> bool:
     """Return whether a file is the user's: not of the system, a package or the ledger."""
-    if path.startswith(_SYSTEM if ours is None else (*_SYSTEM, ours)) or is_installed_file(path):
-        return False
-    if any(part in path for part in _HIDDEN) or path.endswith((".pyc", ".so")):
-        return False
-    elsewhere = tuple(filter(None, map(os.environ.get, _COMPILED_AT)))
-    if path.startswith(elsewhere):
-        return False
-    return not any(told(path) for told in (_CELLS, _OF_A_PROGRAM, _COMPILED))
+    elsewhere = [*filter(None, (ours, *map(os.environ.get, _COMPILED_AT)))]
+    return not (
+        path.startswith((*_SYSTEM, *elsewhere))
+        or path.endswith((".pyc", ".so"))
+        or is_installed_file(path)
+        or any(part in path for part in _HIDDEN)
+        or any(told(path) for told in (_CELLS, _OF_A_PROGRAM, _COMPILED))
+    )

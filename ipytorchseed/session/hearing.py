@@ -25,18 +25,18 @@ from ipytorchseed.session.file_calls import (
     CALLS,
     METHODS,
     OPEN,
-    Listener,
     absolute,
     names_of,
     tell_write,
 )
+from ipytorchseed.session.files import FileWatch
 
 Function = Callable[..., Any]
 Place = tuple[dict[Any, Any], object]
 
 _PLAIN = (str, int, bytes, type(None))
 
-_listener: Listener | None = None
+_listener: FileWatch | None = None
 
 # The paths of files to open instead of other files, by the path of the other file.
 _instead: dict[str, str] = {}
@@ -45,7 +45,7 @@ _instead: dict[str, str] = {}
 redirected: set[str] = set()
 
 
-def start(listener: Listener) -> None:
+def start(listener: FileWatch) -> None:
     """Report calls to this listener from now on, and to no other listener."""
     global _listener  # noqa: PLW0603 -- the functions belong to the process
     if not _looked:
@@ -61,7 +61,7 @@ def start(listener: Listener) -> None:
             _methods.put(made, name, heard)
 
 
-def stop(listener: Listener) -> None:
+def stop(listener: FileWatch) -> None:
     """Stop reporting to a listener, and restore the functions.
 
     Functions that other code has replaced in the meantime are not restored.
@@ -87,7 +87,7 @@ def open_instead(files: Mapping[str, str]) -> None:
     _instead.update(files)
 
 
-def _other(listener: Listener, path: object) -> object:
+def _other(listener: FileWatch, path: object) -> object:
     """Return the path to open instead of ``path``, or ``path`` itself."""
     try:
         name = absolute(path)

@@ -26,25 +26,22 @@ class Identity:
     Attributes:
         notebook: The key of the notebook.
         kernel: A unique name of this kernel's process.
+        keys: The keys of the cells that ran in this kernel, by id.
     """
 
     def __init__(self, notebook: str, kernel: str) -> None:
         self.notebook = notebook
         self.kernel = kernel
-        self._keys: dict[str, str] = {}
+        self.keys: dict[str, str] = {}
 
     def key_of(self, ident: str) -> str:
         """Return the key of a cell, or its id if the cell did not run in this kernel."""
-        return self._keys.get(ident, ident)
+        return self.keys.get(ident, ident)
 
     def ident_of(self, key: str) -> str:
         """Return the id of a cell, or its key if the cell did not run in this kernel."""
-        idents = {known: ident for ident, known in self._keys.items()}
+        idents = {known: ident for ident, known in self.keys.items()}
         return idents.get(key, key)
-
-    def knows(self, ident: str) -> bool:
-        """Return whether a cell already has a key."""
-        return ident in self._keys
 
     def begin(
         self, ident: str, code: str, saved: Collection[str], ledger: Ledger, history_key: str
@@ -58,22 +55,16 @@ class Identity:
             ledger: The ledger with the earlier runs.
             history_key: The notebook's key in the ledger.
         """
-        known = ident in saved
-        self._keys[ident] = ident if known else self._find(ident, code, saved, ledger, history_key)
-
-    def _find(
-        self, ident: str, code: str, saved: Collection[str], ledger: Ledger, history_key: str
-    ) -> str:
-        """Return the key of the cell with this text in an earlier kernel, or a new key."""
-        kernel, taken = self.kernel, {*saved, *self._keys.values()}
-        try:
-            alike = ledger.cells_with_text(history_key, code, kernel)
+        taken = {*saved, *self.keys.values()}
+        self.keys[ident] = ident  # also if the ledger cannot be read
+        if ident in saved:
+            return
+        with suppress(LedgerError):  # reported when the run is to be stored
+            alike = ledger.cells_with_text(history_key, code, self.kernel)
             if len(alike) == 1 and alike[0] not in taken:
-                return alike[0]
-            known = ident in taken or next(ledger.runs(history_key, ident), None)
-        except LedgerError:  # reported when the run is to be stored
-            return ident
-        return f"{ident} {kernel}" if known else ident
+                self.keys[ident] = alike[0]
+            elif ident in taken or next(ledger.runs(history_key, ident), None):
+                self.keys[ident] = f"{ident} {self.kernel}"
 
 
 class FileCell(msgspec.Struct, frozen=True):

@@ -14,26 +14,16 @@ from ipytorchseed.introspection.ownership import is_installed_file
 THREAD, WIDGET = "thread", "widget"
 
 
-class LeftoverWatch:
-    """Compares the threads and widgets before and after a cell."""
+def leftovers(before: set[tuple[str, object]]) -> tuple[str, ...]:
+    """Return the kinds of objects that were created since: ``thread``, ``widget``, both or none.
 
-    def __init__(self) -> None:
-        self._before: set[tuple[str, object]] = set()
-
-    def start(self) -> None:
-        """Record the existing threads and widgets."""
-        self._before = {*_running()}
-
-    def found(self) -> tuple[str, ...]:
-        """Return the kinds of objects that are new since ``start``.
-
-        Returns:
-            ``thread``, ``widget``, both or none.
-        """
-        return tuple(sorted({kind for kind, _ in {*_running()} - self._before}))
+    Args:
+        before: The earlier objects, from ``running``.
+    """
+    return tuple(sorted({kind for kind, _ in {*running()} - before}))
 
 
-def _running() -> Iterator[tuple[str, object]]:
+def running() -> Iterator[tuple[str, object]]:
     """Yield the kind and the id of each thread and each widget."""
     for number, thread in list(threading._active.items()):  # type: ignore[attr-defined] # noqa: SLF001 -- enumerate() takes a lock that an interrupted thread may hold
         if not _is_of_library(thread):

@@ -12,9 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
-from fnmatch import fnmatch
-from operator import attrgetter
+from glob import escape, iglob
 from pathlib import Path, PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any
 
@@ -132,44 +130,20 @@ def _find_by_folder_or_pattern(words: Sequence[str]) -> dict[str, Mark]:
     folders = [*filter(os.path.isdir, map(_absolute, plain))][:_FOLDERS]
     pairs = itertools.starmap(_absolute, itertools.product(folders, plain))
     folders += filter(os.path.isdir, pairs)
-    tables = (path for each in dict.fromkeys(folders) for path in _files_in(each))
+    inside = (iglob(f"{escape(each)}/**", recursive=True) for each in dict.fromkeys(folders))  # noqa: PTH207 -- as below
+    entries = itertools.chain(*(itertools.islice(each, _ENTRIES) for each in inside))
     found = itertools.chain(
-        *map(_matching, patterns), (path for path in tables if path.endswith(_OF_TABLES))
+        *(iglob(_absolute(each), recursive=True) for each in patterns),  # noqa: PTH207 -- as below
+        (path for path in entries if path.endswith(_OF_TABLES)),
     )
-    each = dict.fromkeys(itertools.islice(found, _MOST))
-    return {path: mark for path in each if (mark := mark_of(path))}
+    paths = dict.fromkeys(itertools.islice(found, _MOST))
+    return {path: mark for path in paths if (mark := mark_of(path))}
 
 
 def _is_pattern(word: str) -> bool:
     """Return whether a string may be a pattern of file names: ``shards/*.parquet``."""
     suffix = os.path.splitext(word)[1]  # noqa: PTH122 -- as below
     return "*" in word and " " not in word and suffix[1:].isalnum()
-
-
-def _matching(pattern: str) -> Iterator[str]:
-    """Yield the files that match a pattern, like ``glob``, up to a limit."""
-    whole = _absolute(pattern)
-    base = os.path.dirname(whole.partition("*")[0])  # noqa: PTH120 -- as below
-    depth = None if "**" in whole else whole.count(os.sep)
-    told = whole.replace(f"**{os.sep}", "*")
-    for path in _files_in(base):
-        if fnmatch(path, told) and depth in (None, path.count(os.sep)):
-            yield path
-
-
-def _files_in(folder: str) -> Iterator[str]:
-    """Yield the files in a folder and its subfolders, up to a limit."""
-    queue, left = [folder], _ENTRIES
-    while queue and left > 0:
-        inside: list[os.DirEntry[str]] = []
-        with suppress(OSError), os.scandir(queue.pop(0)) as entries:
-            inside = sorted(itertools.islice(entries, left), key=attrgetter("name"))
-        left -= len(inside)
-        for each in inside:
-            if each.is_dir(follow_symlinks=False):
-                queue.append(each.path)
-            else:
-                yield each.path
 
 
 # Packages that read the tables in a folder.

@@ -54,17 +54,20 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
         timed: Whether the cell reads a clock; see ``without_noise``.
         addressed: Whether the cell shows addresses; see ``OutputWatch``.
     """
-    clean = _clean(text, timed=timed, addressed=addressed)
+    clean = whole = _clean(text, timed=timed, addressed=addressed)
     found = islice(NUMBER.finditer(clean), _MOST_NUMBERS + 1)
     numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
-    digest, size = _digest(clean).hexdigest(), many(lines, "line")
-    series = numbers if 0 < len(numbers) <= _MOST_NUMBERS else None
-    whole = clean
     if timed or is_timing(text):
         whole = _clean(text, timed=False, addressed=addressed, timings=True)
-    parts = {} if whole == clean else {TIMES: _digest(whole).hexdigest()}
-    return Fingerprint(digest, "text", size, parts=parts, series=series, sample=_beginning(clean))
+    return Fingerprint(
+        _digest(clean),
+        "text",
+        many(lines, "line"),
+        parts={} if whole == clean else {TIMES: _digest(whole)},
+        series=numbers if 0 < len(numbers) <= _MOST_NUMBERS else None,
+        sample=_beginning(clean),
+    )
 
 
 def _clean(text: str, *, timed: bool, addressed: bool, timings: bool = False) -> str:
@@ -74,7 +77,7 @@ def _clean(text: str, *, timed: bool, addressed: bool, timings: bool = False) ->
 
 def _beginning(clean: str) -> str:
     """Return the sample of a text: the digest of its beginning; empty if it is short."""
-    return _digest(clean[:_SURE]).hexdigest() if len(clean) >= _SURE else ""
+    return _digest(clean[:_SURE]) if len(clean) >= _SURE else ""
 
 
 def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
@@ -105,7 +108,7 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
             whole.update(data)
         else:
             _add(whole, _as_json(data))
-    sample = "" if cleaned.intdigest() == xxh3_64().intdigest() else cleaned.hexdigest()
+    sample = "" if cleaned.hexdigest() == _NOTHING else cleaned.hexdigest()
     return Fingerprint(
         whole.hexdigest(), "display", ", ".join(kinds), exact=not sample, sample=sample
     )
@@ -123,10 +126,10 @@ def _plain(data: object) -> str:
     return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
 
 
-def _digest(text: str) -> xxh3_64:
+def _digest(text: str) -> str:
     hasher = xxh3_64()
     _add(hasher, text)
-    return hasher
+    return hasher.hexdigest()
 
 
 def _add(hasher: xxh3_64, text: str, begin: int = 0) -> None:
@@ -147,7 +150,7 @@ def _as_drawn_over(text: str) -> str:
     return as_overwritten(lines) + end + as_overwritten(last) + "\r" * last.endswith("\r")
 
 
-_NOTHING = _digest("").hexdigest()
+_NOTHING = _digest("")
 
 
 def outputs_of(source: str, asks: Iterable[str]) -> OutputWatch:
@@ -174,17 +177,18 @@ class OutputWatch(Struct):
             ignored.
         shown: The fingerprint of the displayed result, if there is one.
         in_part: Whether some printed text may be missing.
+        displays: The fingerprints of displays; beyond 1,000, the last one is of all the rest.
     """
 
     timed: bool = False
     addressed: bool = False
     shown: Fingerprint | None = None
     in_part: bool = False
+    displays: list[Fingerprint] = []
     _text: list[str] = []  # the printed text, or its beginning if it is too long to keep
     _room: int = MOST_TEXT  # how many characters still fit into it
     _rest: xxh3_64 | None = None  # a digest of the text after that
     _size: int = 0
-    _shown: list[Fingerprint] = []
 
     def passed_by(self) -> None:
         """Record that a program prints directly, so its text may arrive late or never."""
@@ -222,19 +226,17 @@ class OutputWatch(Struct):
     def displayed(self, bundle: Mapping[str, Any]) -> None:
         """Record the fingerprint of a display, without keeping the data."""
         value = bundle_value(bundle)
-        if len(self._shown) < _MOST_DISPLAYS:
-            self._shown.append(value)
+        if len(self.displays) < _MOST_DISPLAYS:
+            self.displays.append(value)
         else:
-            both = _digest(self._shown[-1].digest + value.digest).hexdigest()
-            self._shown[-1] = Fingerprint(both, "display", "many more")
+            both = _digest(self.displays[-1].digest + value.digest)
+            self.displays[-1] = Fingerprint(both, "display", "many more")
 
     def resulted(self, bundle: Mapping[str, Any]) -> None:
         """Record the fingerprint of a displayed result."""
         if self.addressed:
-            bundle = {
-                kind: without_addresses(data) if type(data) is str else data
-                for kind, data in bundle.items()
-            }
+            texts = {kind: data for kind, data in bundle.items() if type(data) is str}
+            bundle = {**bundle, **{kind: without_addresses(text) for kind, text in texts.items()}}
         self.shown = bundle_value(bundle)
 
     def content(self, result: object) -> object:
@@ -244,10 +246,6 @@ class OutputWatch(Struct):
         if type(result) in (tuple, list):
             return [*map(_without_place, result)]  # type: ignore[call-overload] # one of them
         return _without_place(result)
-
-    def fresh(self) -> OutputWatch:
-        """Return empty outputs for another run of the cell."""
-        return OutputWatch(timed=self.timed, addressed=self.addressed)
 
     def record(
         self,
@@ -264,12 +262,7 @@ class OutputWatch(Struct):
             printed: Whether to include the printed text.
         """
         stdout = self.stdout() if printed else None
-        return Outputs(result, self.shown, stdout, self.displays, error)
-
-    @property
-    def displays(self) -> tuple[Fingerprint, ...]:
-        """The fingerprints of displays; beyond 1,000, the last one is of all the rest."""
-        return tuple(self._shown)
+        return Outputs(result, self.shown, stdout, tuple(self.displays), error)
 
     def stdout(self) -> Fingerprint | None:
         """Return the fingerprint of the printed text; None if it is empty or only noise."""
@@ -278,9 +271,8 @@ class OutputWatch(Struct):
         varies = {"timed": self.timed, "addressed": self.addressed}
         text = "".join(self._text)
         if self._rest is not None:
-            clean = _clean(text, **varies)
-            digest = _digest(clean + self._rest.hexdigest()).hexdigest()
-            size = f"{self._size:,} characters"
+            clean, size = _clean(text, **varies), f"{self._size:,} characters"
+            digest = _digest(clean + self._rest.hexdigest())
             return Fingerprint(digest, "text", size, exact=False, sample=_beginning(clean))
         if self.in_part:  # lines may be missing or in another order
             value = text_value("\n".join(sorted(text.split("\n"))), **varies)

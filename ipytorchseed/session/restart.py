@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -114,7 +114,12 @@ class Restart:
             for place, each in enumerate(file)
         ]
         self._of = self._match()
-        self._strays = [run for run in self._runs if not self._is_saved(run)]
+        self._strays = [  # runs whose text is not in the file, and is not only our magics
+            run
+            for run in self._runs
+            if not is_inspection(run.source)
+            and (run.id not in self._of or run.code != self._of[run.id].code)
+        ]
         self._last = {run.cell: run.id for run in self._runs}
         unsaved = (run for run in self._strays if self._in_file and run.started > saved)
         self._unsaved = [run for run in unsaved if run.id == self._last[run.cell]]
@@ -145,34 +150,33 @@ class Restart:
                 found[run.id] = cell
         return found
 
-    def _is_saved(self, run: Run) -> bool:
-        """Return whether a run's text is that of its cell in the file, or only our magics."""
-        cell = self._of.get(run.id)
-        return is_inspection(run.source) or (cell is not None and run.code == cell.code)
-
     def remarks(self) -> list[Remark]:
         """Return all remarks. Names that would cause an error come first."""
-        parts = [self._missing(), self._unseeded(), self._asked(), self._stale(), self._repeated()]
+        found = [*self._missing(), *self._unseeded(), *self._stale(), *self._repeated()]
         if self._in_file:
-            parts = [self._not_saved(), *parts, self._about_cells()]
-        return [*chain(*parts)]
-
-    def _not_saved(self) -> Iterator[Remark]:
+            found += self._about_cells()
         if self._unsaved:
             named = first_of([f"`In[{run.execution_count}]`" for run in self._unsaved], _NAMED)
             runs = tuple(run.execution_count for run in self._unsaved)
-            yield Remark("edited", f"{named}: not in the file yet. Save it and ask again", "", runs)
+            message = f"{named}: not in the file yet. Save it and ask again"
+            found.insert(0, Remark("edited", message, "", runs))
+        return found
 
     def _missing(self) -> Iterator[Remark]:
         """Yield the names that a cell reads and that no cell above sets."""
         for name in self._only_here:
             readers = [cell for cell in self._cells if name in cell.reads]
-            setter = self._setter(name) if readers else None
-            typed = (text for text in self._inputs if name in self._effects(text).writes)
-            if setter is not None or (readers and next(typed, "")):  # else the kernel defines it
+            setters = (run for run in reversed(self._strays) if self._sets(run, name))
+            setter = next(setters, None) if readers else None
+            typed = (name in self._effects(text).writes for text in self._inputs)
+            if setter is not None or (readers and any(typed)):  # else the kernel defines it
                 no_cell = "no cell of the file sets it" if self._in_file else "no cell sets it now"
                 message = f"`{name}` is read by {_listed(readers)}, and {no_cell}"
-                message += self._say_setter(setter)
+                if setter is not None:
+                    message += f"; `In[{setter.execution_count}]` did, and that cell "
+                    deleted = setter.id not in self._of and setter.id == self._last[setter.cell]
+                    gone = "was deleted" if deleted else "was edited since"
+                    message += "is not saved" if setter in self._unsaved else gone
                 yield _remark("only-here", message, readers, name, setter)
         known: set[str] = set()
         for cell in self._cells if self._in_file else ():
@@ -185,23 +189,14 @@ class Restart:
             if cell.is_open:
                 return
 
-    def _setter(self, name: str) -> Run | None:
-        """Return the last run that set a name and whose text is not in the file."""
-        for run in reversed(self._strays):
-            if name in run.writes or name in self._effects(run.source).writes:
-                return run
-        return None
-
-    def _say_setter(self, run: Run | None) -> str:
-        if run is None:
-            return ""
-        deleted = run.id not in self._of and run.id == self._last[run.cell]
-        gone = "was deleted" if deleted else "was edited since"
-        what = "is not saved" if run in self._unsaved else gone
-        return f"; `In[{run.execution_count}]` did, and that cell {what}"
+    def _sets(self, run: Run, name: str) -> bool:
+        return name in run.writes or name in self._effects(run.source).writes
 
     def _unseeded(self) -> Iterator[Remark]:
-        """Yield the sources that were not seeded when a cell first drew from them."""
+        """Yield the sources that were not seeded when a cell first drew from them.
+
+        Calls of functions that use the system's entropy follow.
+        """
         states = LedgerStates(self._session.ledger)
         seen: set[str] = set()
         for run in (run for run in self._runs if run.id in self._of and not run.seeds):
@@ -219,9 +214,6 @@ class Restart:
                     if not (chosen or may_set_state(actions, name)):
                         message = f"{owner_of(name)} is never seeded, and {cell.name} draws from it"
                         yield _remark("unseeded", message, [cell], name)
-
-    def _asked(self) -> Iterator[Remark]:
-        """Yield the calls of functions that use the system's entropy."""
         for cell in self._cells:
             for name in cell.runs[-1].nondeterministic_calls if cell.is_current else ():
                 if name in ENTROPY:

@@ -34,21 +34,24 @@ from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.rng.table import import_lazy
 from ipytorchseed.session import hearing
 from ipytorchseed.session.config import Config
-from ipytorchseed.session.confinement import is_confined
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.identity import Identity
-from ipytorchseed.session.importing import ImportWatch
+from ipytorchseed.session.importing import ImportWatch, follow_again, members_read
 from ipytorchseed.session.kept import KeptInputs
-from ipytorchseed.session.leftovers import LeftoverWatch
+from ipytorchseed.session.leftovers import leftovers, running
 from ipytorchseed.session.named_files import find_files, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
-from ipytorchseed.session.own_modules import follow_again, members_read
-from ipytorchseed.session.pending import Pending, digests_of
 from ipytorchseed.session.settings import Settings
-from ipytorchseed.session.sources import States, StateWatch, with_origins
-from ipytorchseed.session.variables import MOST_NAMES, Variables, foremost
-from ipytorchseed.session.watch import NamespaceWatch
+from ipytorchseed.session.sources import NamespaceWatch, States, StateWatch, with_origins
+from ipytorchseed.session.variables import (
+    MOST_NAMES,
+    Pending,
+    Variables,
+    digests_of,
+    foremost,
+    is_confined,
+)
 
 # The time limit for inspecting a cell is the sum of these shares of the cell's duration and of the
 # budget.
@@ -72,7 +75,7 @@ class Session:
         transform: Converts a cell's text to Python, as the shell does.
         hidden: Names of the shell, which are not variables of the user.
         config: The configuration.
-        later: Calls a function after the reply for the cell was sent; None if there are no replies.
+        later: Calls a function after the reply for the cell was sent.
         find_rank: Returns the rank of this process if several processes run the same notebook, else
             None. It is called until it returns a rank, which may be unknown at first.
         identity: The identity of an earlier session of this kernel, if there was one.
@@ -95,7 +98,7 @@ class Session:
         *,
         hidden: Iterable[str] = (),
         config: Config | None = None,
-        later: Callable[[Callable[[], object]], None] | None = None,
+        later: Callable[[Callable[[], object]], object] = lambda maintain: maintain(),
         find_rank: Callable[[], int | None] = lambda: None,
         identity: Identity | None = None,
     ) -> None:
@@ -119,7 +122,7 @@ class Session:
         self._settings = Settings()
         self._imports = ImportWatch()
         self._files = FileWatch(self._imports, self.kept)
-        self._leftovers = LeftoverWatch()
+        self._running: set[tuple[str, object]] = set()
         self._watch = NamespaceWatch()
         self._ended: Mapping[str, str] = {}
         self._took: dict[str, float] = {}
@@ -160,10 +163,10 @@ class Session:
         """
         if ident is None:
             return source.strip()
-        if not self.identity.knows(ident):
+        if ident not in self.identity.keys:
             told = self.code_of(source), saved(ident), self.ledger, self.history_key
             self.identity.begin(ident, *told)
-        return self.identity.key_of(ident)
+        return self.identity.keys[ident]
 
     def configure(self, config: Config, ledger: Ledger | None = None) -> None:
         """Apply a configuration.
@@ -179,8 +182,12 @@ class Session:
 
     def outside(self) -> Outside:
         """Return the side effects of the running cell so far: files and connections."""
-        ours = str(self.ledger.path or ledger_path())
-        return Outside(self._files.written(ours), self._files.connections.opened())
+        return Outside(self._files.written(self._ours), self._files.connections.opened())
+
+    @property
+    def _ours(self) -> str:
+        """The path of the ledger, which is no file of the user."""
+        return str(self.ledger.path or ledger_path())
 
     @uncollected
     def begin_cell(
@@ -261,10 +268,11 @@ class Session:
             dependencies.texts.update(*map(texts_in, dependencies.files))
             programs = any(map(is_program, dependencies.nondeterministic_calls))
             self._files.start(pending.outputs.passed_by if programs else None)
+            hearing.start(self._files)
             self._files.runs(dependencies.files)
             self._files.names(partial(find_files, dependencies.texts, dependencies.packages))
             self._imports.start()
-            self._leftovers.start()
+            self._running = {*running()}
             first_read = partial(self._read_first, pending, namespace)
             self._watching = watch is not None and watch.start(namespace, first_read)
         pending.started, pending.clock = time.time(), time.perf_counter()
@@ -306,17 +314,12 @@ class Session:
         Returns:
             The recorded run, or None if tracking is off.
         """
-        seen = self._seen()
-        self._files.stop()
-        self._imports.stop()
-        pending, self.pending = self.pending, None
+        pending, seen = self.pending, self.abandon()
         if pending is None or os.getpid() != self._pid:
             return None
         seconds = time.perf_counter() - pending.clock
         if pending.execution_count is not None and execution_count is not None:
             pending.execution_count = execution_count
-        if len(self._took) >= MOST_NAMES:
-            self._took.clear()
         self._took[pending.cell] = seconds
         if not self._cut_short:
             pending.budget.seconds = self._allowance(seconds)
@@ -345,7 +348,6 @@ class Session:
         pending.reads = marked(pending.reads, dependencies.timed, READING)
         writes = marked(writes, dependencies.timed, READING)
         bound = written | dependencies.writes | dependencies.sets.keys()
-        ours = str(self.ledger.path or ledger_path())
         result = pending.outputs.content(result)
         imported = self._imports.only(pending.states.digests, states.digests)
         pending.states = with_origins(pending.states, states, pending.may_seed)
@@ -383,11 +385,11 @@ class Session:
                 None if error is None else without_noise(error[:MOST_ERROR]),
                 printed=not prints_no_result(pending.source),
             ),
-            files=self._files.read(pending.budget.seconds - pending.budget.used, ours),
+            files=self._files.read(pending.budget.seconds - pending.budget.used, self._ours),
             loaded={name: self._files.look(path, 0.0) for name, path in own.items()},
             outside=replace(
                 self.outside(),
-                left=() if pending.effects.inert else self._leftovers.found(),
+                left=() if pending.effects.inert else leftovers(self._running),
                 importing=self._imports.seconds,
             ),
             imported=imported,
@@ -405,10 +407,7 @@ class Session:
         for look in (*pending.generators.values(), *generators.values()):
             kept[look.digest] = look.state
         self.last = run = replace(run, id=self.ledger.add(run, kept))
-        if self._later is None:
-            self._maintain()
-        else:
-            self._later(self._maintain)
+        self._later(self._maintain)
         return run
 
     def _asked(self, pending: Pending, namespace: Mapping[str, Any], seen: Seen | None) -> set[str]:
@@ -448,15 +447,11 @@ class Session:
         entry = SeedEntry(seed, how, self.ledger.clock(), self.notebook, self.kernel, count, cell)
         self.ledger.log_seed(entry)
 
-    def abandon(self) -> None:
-        """Do not record the running cell, if there is one."""
+    def abandon(self) -> Seen | None:
+        """Stop recording the running cell, if there is one; return what was observed."""
         self.pending = None
-        self._seen()
-        self._files.stop()
+        hearing.stop(self._files)
         self._imports.stop()
-
-    def _seen(self) -> Seen | None:
-        """Stop observing the run in progress, and return the observations."""
         watching, self._watching = self._watching, False
         return watch.stop() if watch is not None and watching else None
 

@@ -2,22 +2,216 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.fingerprint import Budget, Memo, fingerprint, same
-from ipytorchseed.fingerprint.packing import Packed, pack
-from ipytorchseed.fingerprint.value import PENDING, Fingerprint
-from ipytorchseed.reads.dependencies import is_result, look_up
-from ipytorchseed.session.confinement import leads_nowhere
+from ipytorchseed.fingerprint.modules import entries
+from ipytorchseed.fingerprint.native import Unseen, native
+from ipytorchseed.fingerprint.packing import pack
+from ipytorchseed.fingerprint.value import BELONGS, PENDING, SHAREABLE, SHARED, Fingerprint
+from ipytorchseed.introspection.anatomy import dictionary_of, module_of_class, name_of_class
+from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.reads.actions import may_set_state
+from ipytorchseed.reads.dependencies import Dependencies, is_result, look_up
+from ipytorchseed.reads.effects import Effects
 from ipytorchseed.session.kept import LARGEST, KeptInputs, is_seen
 from ipytorchseed.session.named_files import texts_of
-from ipytorchseed.session.pending import Pending
-from ipytorchseed.session.sharing import Places
+from ipytorchseed.session.outputs import OutputWatch
+from ipytorchseed.session.sources import Look, States
+
+# The maximum number of views of views to follow.
+_VIEWS = 8
+
+
+class Places:
+    """Groups variables by object, or for arrays by the owner of the memory."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, list[str]] = {}
+        self._values: dict[str, object] = {}
+
+    def note(self, name: str, value: object) -> None:
+        """Add a variable. Its value is kept alive as long as this object."""
+        self._names.setdefault(id(_owner(value)), []).append(name)
+        self._values[name] = value
+
+    def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
+        """Yield updated fingerprints of variables that share objects with others.
+
+        The names of the other variables are added as the part ``SHARED`` or ``BELONGS``.
+        """
+        for names in self._names.values():
+            alike = [name for name in names if looks[name].kind in SHAREABLE]
+            for name in alike if len(alike) > 1 else ():
+                inside = looks[name].parts.get(SHARED, "")
+                told = " ".join(filter(None, (inside, *alike)))
+                yield name, replace(looks[name], parts={**looks[name].parts, SHARED: told})
+        yield from self._belonging(looks)
+
+    def _belonging(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
+        """Yield updated fingerprints of optimizers and schedulers; see ``BELONGS``."""
+        made = {name: look for name, look in looks.items() if name in self._values}
+        for name in (each for each, look in made.items() if look.kind in _OWNERS):
+            look = looks[name]
+            owner, reach, found = _OWNERS[look.kind]
+            owners = [each for each in made if made[each].kind == owner]
+            if not owners:
+                continue
+            held = {id(each) for each in reach(dictionary_of(self._values[name]))}
+            told = [
+                each
+                for each in owners
+                if any(id(part) in held for part in found(self._values[each]))
+            ]
+            yield name, replace(look, parts={**look.parts, BELONGS: " ".join(told)})
+
+
+def _moved(fields: dict[Any, Any]) -> list[object]:
+    """Return the parameters that an optimizer updates."""
+    groups = fields.get("param_groups")
+    lists = [dict(entries(each)).get("params") for each in groups] if type(groups) is list else []
+    return [each for found in lists if type(found) is list for each in found]
+
+
+def _parameters(module: object) -> Iterator[object]:
+    """Yield the parameters of a model and its layers."""
+    queue, seen = [module], set[int]()
+    while queue:
+        fields = dictionary_of(layer := queue.pop())
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            yield from (each for _, each in entries(fields.get("_parameters")) if each is not None)
+            queue += [each for _, each in entries(fields.get("_modules"))]
+
+
+# For optimizers and schedulers: the kind of the values on which they work, a function that returns
+# the objects to which they refer, and a function that returns the objects in such a value.
+_OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., Any]]] = {
+    "optimizer": ("module", _moved, _parameters),
+    "scheduler": ("optimizer", lambda fields: [fields.get("optimizer")], lambda owner: [owner]),
+}
+
+
+def _owner(value: object) -> object:
+    """Return the array that owns an array's memory; return other values unchanged."""
+    made = type(value)
+    if (module_of_class(made), name_of_class(made)) != ("numpy", "ndarray"):
+        return value
+    for _ in range(_VIEWS):
+        base = value.base  # type: ignore[attr-defined] # numpy's own array, no subclass
+        if type(base) is not made:
+            break
+        value = base
+    return value
+
+
+class Pending(Struct):
+    """The data about a run in progress, without references to user objects.
+
+    Attributes:
+        cell: The key of the cell.
+        source: The text of the cell.
+        execution_count: The number in ``In[...]``.
+        started: The start, in seconds since 1970.
+        clock: The start by ``time.perf_counter``.
+        states: The states of all sources before the run.
+        generators: The generators in the namespace before the run.
+        settings: Flags, environment, versions and hardware.
+        effects: The effects of the cell's code.
+        dependencies: The dependencies of the cell.
+        confined: Whether the cell can change other variables only through values that it reads, and
+            these refer to no other variables.
+        budget: The time budget for inspecting values.
+        between: The sources that changed since the end of the last run; see ``Run``.
+        outputs: The outputs so far.
+        reads: The fingerprints of the values that the cell reads, before the run.
+        seeds: The seeds that we applied, and how.
+        beside: Whether another cell started during this one, in another thread.
+    """
+
+    cell: str
+    source: str
+    execution_count: int | None
+    started: float
+    clock: float
+    states: States
+    generators: Mapping[str, Look]
+    settings: Mapping[str, Any]
+    effects: Effects
+    dependencies: Dependencies
+    confined: bool
+    budget: Budget
+    between: Mapping[str, tuple[str, str]]
+    outputs: OutputWatch
+    reads: dict[str, Fingerprint] = {}
+    seeds: list[tuple[int, str]] = []
+    beside: bool = False
+
+    def may_seed(self, name: str) -> bool:
+        """Return whether the run or one of our commands may have seeded a source."""
+        return bool(self.seeds) or may_set_state(self.dependencies.actions, name)
+
+
+def digests_of(states: States, generators: Mapping[str, Look]) -> dict[str, str]:
+    """Return the digests of sources and generators, by name."""
+    return {**states.digests, **{name: look.digest for name, look in generators.items()}}
+
+
+# Kinds of values that do not refer to other variables' objects, except by sharing memory.
+_PLAIN = frozenset({
+    "None", "bool", "bytes", "complex", "date", "datetime", "decimal", "dtype", "float", "frame",
+    "index", "int", "number", "path", "range", "series", "str", "time", "timedelta",
+    "torch constant",
+})  # fmt: skip
+
+# Builtins with which code can access variables that its text does not name.
+_LEAD_ANYWHERE = frozenset({"__import__", "eval", "exec", "globals", "locals", "vars"})
+
+# Prefixes of the names of dtypes whose elements are not objects.
+_NUMBERS = ("int", "uint", "float", "complex", "bool", "<U", "|S", "datetime64", "timedelta64")
+
+
+def is_confined(dependencies: Dependencies, patched: Collection[str]) -> bool:
+    """Return whether a cell can change other variables only through values it reads.
+
+    Args:
+        dependencies: The dependencies of the cell.
+        patched: Attributes of packages that earlier cells set. Any code may call them.
+    """
+    return (
+        dependencies.complete
+        and not (dependencies.sets or patched)
+        and dependencies.missing.isdisjoint(_LEAD_ANYWHERE)
+        and not any(map(is_result, dependencies.names))
+    )
+
+
+def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- any value
+    """Return whether other variables cannot be changed through a value.
+
+    Args:
+        value: The value.
+        look: The fingerprint of the value.
+    """
+    if not look.exact or look.opaque or "unseen" in look.parts:
+        return False
+    if look.kind == "array":
+        return look.parts.get("dtype", "").startswith(_NUMBERS)
+    if look.kind == "tensor":  # a backward pass reaches other tensors through its graph
+        with Unseen():  # so that no user code runs
+            return "content" in look.parts and not native().requires_grad(value)
+    if type(value) is FunctionType:  # its code is followed, but not its defaults and closure
+        kept = look.parts.keys() - {"code"}
+        given = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        return all(part[:2] == "d:" for part in kept) and all(map(is_scalar, given))
+    return look.kind in _PLAIN
+
 
 # Kinds of immutable values.
 _UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
@@ -93,7 +287,8 @@ class Variables:
         for name, value in pending.reads.items():
             if is_seen(value):
                 place = dependencies.names[name]
-                self._kept.add(value.digest, partial(_pack, place, namespace))
+                held = look_up(place, namespace)
+                self._kept.add(value.digest, partial(pack, held, LARGEST))
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float
@@ -127,7 +322,9 @@ class Variables:
         if touched:
             self._round += 1
         seen = pending.reads | made
-        self.too_large = next((name for name, value in seen.items() if _is_too_large(value)), "")
+        self.too_large = next(
+            (name for name, value in seen.items() if value.sampled and not value.opaque), ""
+        )
         for name, value in seen.items():
             self._known.pop(name, None)
             if value.exact and not _is_unchanging(value) and not is_result(name):
@@ -188,10 +385,6 @@ class Variables:
         return found
 
 
-def _pack(place: tuple[str, str], namespace: Mapping[str, Any]) -> Packed | None:
-    return pack(look_up(place, namespace), LARGEST)
-
-
 def foremost(names: set[str], first: Collection[str]) -> set[str]:
     """Return at most ``MOST_NAMES`` of the names, preferring those in ``first``."""
     if len(names) <= MOST_NAMES:
@@ -201,11 +394,5 @@ def foremost(names: set[str], first: Collection[str]) -> set[str]:
 
 def _is_unchanging(value: Fingerprint) -> bool:
     """Return whether a value is immutable, including functions without state."""
-    kept = value.kind == "function" and any(
-        part != "code" and part[:2] != "d:" for part in value.parts
-    )
-    return value.kind in _UNCHANGING and not kept
-
-
-def _is_too_large(value: Fingerprint) -> bool:
-    return value.sampled and not value.opaque
+    plain = all(part == "code" or part[:2] == "d:" for part in value.parts)
+    return value.kind in _UNCHANGING and (value.kind != "function" or plain)

@@ -45,7 +45,7 @@ COUNTED = re.compile(
 RESTORING = {
     "put_back", "_put_back", "restore", "restore_flags", "undo", "restored_shell", "silenced", "begin", "leave",
     "_restore", "_bind_again", "_keep",
-    "_rebind", "held_interrupts", "let_through", "record", "apart", "end", "_end", "hold", "at_work",
+    "_rebind", "held_interrupts", "let_through", "record", "apart", "end", "_end", "hold",
     "catch_warnings", "__exit__", "close", "release", "abandon", "run_coroutine", "_quiet_as",
     "_put_results_back", "resume", "hints_kept", "run", "_run_under", "_finish", "left_as_before",
 }  # fmt: skip

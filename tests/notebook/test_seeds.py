@@ -138,7 +138,7 @@ def test_a_study_is_kept_and_compared_across_kernels(tmp_path):
             text = kernel.run(f"%%seeds 8 --versus base\nimport random\n{line}").shown
             assert said in " ".join(text.split())
         kept = kernel.run("%%seeds 8 --versus bsae\n1.0").error.evalue
-        assert kept == "%%seeds: no study is kept as 'bsae'; kept: base; did you mean base?"
+        assert kept == "%%seeds: nothing is saved as 'bsae'; saved: base; did you mean base?"
         apart = kernel.run("%%seeds 8 --from 50 --versus base\n1.0").error.evalue
         assert "without a seed in common there is nothing to pair" in apart
         names = kernel.run("%%seeds 8 --versus base\nother = 1.0").shown
@@ -203,7 +203,7 @@ WRONG = {
     "": "Missing argument 'N'",
     "8 --from -1": "a seed is an integer from 0 to 4294967295, not -1: ",
     "8 --from 4294967295": "8 seeds from 4294967295 exceed 4294967295",
-    "8 --versus nothing": "no study is kept as 'nothing'; kept: none",
+    "8 --versus nothing": "nothing is saved as 'nothing'; saved: nothing",
     "8 --keep -x": "'-x' is not a valid name",
     "8 --engine": "No such option '--engine'; did you mean --engines?",
     "8 --engines": "no ipyparallel cluster is connected here",

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ipytorchseed.fingerprint import fingerprint
-from ipytorchseed.session.confinement import leads_nowhere
+from ipytorchseed.session.variables import leads_nowhere
 
 BEFORE = """
 import pandas as pd

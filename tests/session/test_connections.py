@@ -56,10 +56,11 @@ def heard():
         watch = FileWatch(imports)
         imports.start()
         watch.start()
+        hearing.start(watch)
         try:
             cell()
         finally:
-            watch.stop()
+            hearing.stop(watch)
             imports.stop()
         return watch.connections.opened()
 

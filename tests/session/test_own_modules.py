@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.session.own_modules import follow_again
+from ipytorchseed.session.importing import follow_again
 from tests.session.conftest import Notebook
 
 SETTING = {

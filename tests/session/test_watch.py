@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ipytorchseed.introspection.values import shell_name
-from ipytorchseed.session.watch import NamespaceWatch
+from ipytorchseed.session.sources import NamespaceWatch
 
 NAMES = ("a", "b", "c", "_private", "__dunder", "In", "Out", "_", "_i", "_i7", "_12", 5)
 OBJECTS = [object() for _ in range(3)]
@@ -83,6 +83,6 @@ def test_only_names_that_were_rebound_are_examined(monkeypatch):
     watch.rebound(namespace)
     namespace["_i10000"], namespace["y"], namespace["x"] = "", 2, 2
     asked = []
-    monkeypatch.setattr("ipytorchseed.session.watch.shell_name", asked.append)
+    monkeypatch.setattr("ipytorchseed.session.sources.shell_name", asked.append)
     assert watch.rebound(namespace) == ["x", "_i10000", "y"]
     assert asked == ["x", "_i10000", "y"]

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets import Bool, Float, List, TraitError, Unicode
-from traitlets.config import Config as Settings
+from traitlets import Bool, Float, List, Unicode
 from traitlets.config import Configurable
 
-from ipytorchseed.render.text import visible
 from ipytorchseed.session.config import Config
 
 
@@ -38,23 +33,6 @@ class IPyTorchSeed(Configurable):
     ledger = Unicode("", help="The folder of the run ledger; empty for the usual place.").tag(
         config=True
     )
-
-    @classmethod
-    def of(cls, shell: InteractiveShell) -> IPyTorchSeed:
-        """Return the options in a shell's configuration; report and drop invalid values.
-
-        ``%config`` leaves invalid values in the configuration. With one, the extension could not be
-        loaded again.
-        """
-        own = shell.config.get(cls.__name__, {})
-        for name, value in {**own}.items():
-            try:
-                cls(config=Settings({cls.__name__: {name: value}}))
-            except TraitError as error:
-                del own[name]
-                told = f"{error} The default is used."
-                sys.stderr.write(f"ipytorchseed: {visible(told)}\n")
-        return cls(parent=shell)
 
     def chosen(self) -> Config:
         """Return the current options."""

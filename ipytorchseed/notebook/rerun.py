@@ -1,4 +1,4 @@
-"""Runs a cell's code once more without showing, counting or recording it, and shows progress."""
+"""Runs a cell's code once more without showing, counting or recording it."""
 
 from __future__ import annotations
 

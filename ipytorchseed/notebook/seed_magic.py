@@ -203,7 +203,7 @@ def _log(state: State) -> SeedLog:
 
 
 def complete_saved(place: Callable[[Session], str], ctx: click.Context, *word: Any) -> list[str]:
-    """Return completions for click: the names under which something is saved, quoted if needed."""
+    """Return the names of what is saved, quoted if needed, as completions."""
     names = ctx.obj.tracking.session.ledger.saves(place(ctx.obj.tracking.session))
     return [as_word(name) for name in names if name.startswith(word[-1].lstrip("\"'"))]
 

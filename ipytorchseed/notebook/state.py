@@ -87,7 +87,7 @@ class State:
         self.stop_check: Callable[[], object] = lambda: None
         self.runs = Runs()
         self.seeding = Seeding()
-        self.options = IPyTorchSeed.of(shell)
+        self.options = IPyTorchSeed(parent=shell)
         self.tracking = Tracking(shell, self.options, self.runs)
         self.interrupts = Interrupts(shell, self.tracking.stop_look)
         self.guard = Guard(self.interrupts.note)

@@ -77,8 +77,8 @@ def pick_place(state: State, stack: list[Place], text: str | None = None) -> Pla
     texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
     if texts:
         run = state.runs.current
-        info = None if run is None else run.info
-        above = _lines_above(str(info and info.raw_cell) if text is None else text)
+        own = "" if run is None or run.info is None else str(run.info.raw_cell)
+        above = _lines_above(own if text is None else text)
         if above:
             frame, line = users[files.index(texts[-1])]
             return frame, line + above

@@ -107,7 +107,7 @@ _SKIP = "skip-execution"
 
 
 def saved_ids(notebook: str, ident: str) -> frozenset[str]:
-    """Return the cell ids in a notebook's file, which stay the same when it is opened again.
+    """Return the cell ids in a notebook's file, which stay the same.
 
     Args:
         notebook: The notebook's path. If it does not end in ``.ipynb``, no ids are read.

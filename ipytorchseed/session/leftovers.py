@@ -15,10 +15,13 @@ THREAD, WIDGET = "thread", "widget"
 
 
 def leftovers(before: set[tuple[str, object]]) -> tuple[str, ...]:
-    """Return the kinds of objects that were created since: ``thread``, ``widget``, both or none.
+    """Return the kinds of objects that were created since.
 
     Args:
         before: The earlier objects, from ``running``.
+
+    Returns:
+        ``thread``, ``widget``, both or none.
     """
     return tuple(sorted({kind for kind, _ in {*running()} - before}))
 

@@ -43,7 +43,7 @@ from ipytorchseed.session.named_files import find_files, texts_in, with_scripts
 from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
 from ipytorchseed.session.settings import Settings
-from ipytorchseed.session.sources import NamespaceWatch, States, StateWatch, with_origins
+from ipytorchseed.session.sources import NamespaceWatch, StateWatch, with_origins
 from ipytorchseed.session.variables import (
     MOST_NAMES,
     Pending,
@@ -212,17 +212,17 @@ class Session:
         self.pending = None
         self._cut_short = False
         self._budget = Budget(self._allowance(self._took.get(cell, 0.0)))
-        recording = self.config.tracking and os.getpid() == self._pid  # not in a forked child
+        if not self.config.tracking or os.getpid() != self._pid:  # a forked child
+            if prepare is not None:
+                prepare()
+            return
         text = with_scripts(source)
-        if recording and (self.last is None or "random" in text):
+        if self.last is None or "random" in text:
             import_lazy()  # so that the state before the first draw is known
-        states = self._states.read() if recording else None
-        digests = states.digests if states is not None else {}
+        states = earlier = self._states.read()
         if prepare is not None:
             prepare()
-            states = self._states.read() if recording else None
-        if states is None:
-            return
+            states = self._states.read()
         began = time.thread_time()
         effects = effects_of_cell(text, self._transform)
         half = self._budget.seconds / 2
@@ -234,13 +234,10 @@ class Session:
                 with suppress(KeyError):  # the cell creates the attribute
                     self.originals.setdefault(name, find_at(place))
         rebound = self._watch.rebound(namespace)  # since the last run, not by a recorded cell
-        is_alone = effects.complete and not effects.paths  # the cell uses no names
         pending = Pending(
             cell=cell,
             source=source,
             execution_count=execution_count,
-            started=time.time(),
-            clock=time.perf_counter(),
             states=states,
             generators=self._watch.generators(
                 namespace, self._users({*effects.reads, *dependencies.names, *rebound})
@@ -250,13 +247,14 @@ class Session:
             else self._settings.read(source, dependencies.packages, dependencies.variables),
             effects=effects,
             dependencies=dependencies,
-            confined=is_alone or is_confined(dependencies, self._patched),
+            confined=is_confined(dependencies, self._patched)
+            or (effects.complete and not effects.paths),  # the cell uses no names
             budget=self._budget,
             outputs=outputs_of(source, dependencies.nondeterministic_calls),
             between={
-                name: (before, digests[name])
+                name: (before, earlier.digests[name])
                 for name, before in self._ended.items()
-                if digests.get(name, before) != before
+                if earlier.digests.get(name, before) != before
             },
         )
         pending.budget.charge(began)
@@ -323,7 +321,11 @@ class Session:
         self._took[pending.cell] = seconds
         if not self._cut_short:
             pending.budget.seconds = self._allowance(seconds)
-        states = pending.states if pending.effects.inert else self._states_after()
+        states = pending.states
+        if not pending.effects.inert:
+            if self._imports.may_draw:
+                import_lazy()
+            states = self._states.read()
         rebound = self._users(self._watch.rebound(namespace))
         named = self._users(pending.effects.writes)
         all_bound = named | rebound
@@ -349,7 +351,7 @@ class Session:
         writes = marked(writes, dependencies.timed, READING)
         bound = written | dependencies.writes | dependencies.sets.keys()
         result = pending.outputs.content(result)
-        imported = self._imports.only(pending.states.digests, states.digests)
+        started = pending.states.digests
         pending.states = with_origins(pending.states, states, pending.may_seed)
         asked = sorted(self._asked(pending, namespace, seen))
         run = Run(
@@ -392,7 +394,7 @@ class Session:
                 left=() if pending.effects.inert else leftovers(self._running),
                 importing=self._imports.seconds,
             ),
-            imported=imported,
+            imported=self._imports.only(started, states.digests),
             code=self.code_of(pending.source),
             notes=(
                 *states.notes,
@@ -418,11 +420,6 @@ class Session:
             asked -= not_asked(seen, namespace, may)
         heard = asked - may
         return asked - (heard & made_in_a_state(pending.source) if heard else set())
-
-    def _states_after(self) -> States:
-        if self._imports.may_draw:
-            import_lazy()
-        return self._states.read()
 
     def _maintain(self) -> None:
         hearing.look_through()

@@ -52,10 +52,10 @@ class Settings:
         self._environ = environ = dict(os.environ)
         changed = {name: environ.get(name) for name in CHANGED}
         now = {**changed, **self._read(), **read_libraries(packages)}
-        if "environ" in source or "getenv" in source:
-            now |= {name: os.environ[name] for name in os.environ if name in source}
         asked = {*variables, *(_OF_SHELL.findall(source) if "$" in source else ())}
-        now |= {name: os.environ[name] for name in asked if name in os.environ}
+        if "environ" in source or "getenv" in source:
+            asked |= {name for name in environ if name in source}
+        now |= {name: environ[name] for name in asked & environ.keys()}
         if now != self._last:
             self._last = now
         return self._last

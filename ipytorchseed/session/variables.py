@@ -138,8 +138,6 @@ class Pending(Struct):
     cell: str
     source: str
     execution_count: int | None
-    started: float
-    clock: float
     states: States
     generators: Mapping[str, Look]
     settings: Mapping[str, Any]
@@ -152,6 +150,8 @@ class Pending(Struct):
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
     beside: bool = False
+    started: float = 0.0
+    clock: float = 0.0
 
     def may_seed(self, name: str) -> bool:
         """Return whether the run or one of our commands may have seeded a source."""

@@ -161,19 +161,6 @@ def test_a_deterministic_cell_may_unload_it(kernel, leave):
     assert (reply.status, reply.stdout) == ("ok", "on True\non False\n")
 
 
-def test_a_setting_that_cannot_be_is_told_and_dropped(kernel):
-    """``%config`` leaves it in the configuration; the extension can still be reloaded."""
-    kernel.run("%load_ext ipytorchseed\n%config IPyTorchSeed.tracking = 3.5")
-    kernel.run("%config IPyTorchSeed.ignore = ['big']")
-    reply = kernel.run("%reload_ext ipytorchseed\n%seed 3")
-    assert reply.stdout.startswith("Seeded")
-    (told,) = reply.stderr.splitlines()
-    assert "expected a boolean, not the float 3.5. The default is used." in told
-    assert "['big']" in kernel.run("%config IPyTorchSeed.ignore").shown
-    assert kernel.run("%reload_ext ipytorchseed").stderr == ""
-    kernel.run("del get_ipython().config['IPyTorchSeed']")
-
-
 def test_without_it_the_magic_is_unknown(plain, tmp_path):
     """Otherwise the tests above would prove nothing."""
     with Kernel(tmp_path) as kernel:

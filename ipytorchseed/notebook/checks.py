@@ -16,9 +16,9 @@ from ipytorchseed.ledger.records import Operation, Trace
 from ipytorchseed.ledger.records import Run as Record
 from ipytorchseed.notebook.errors import raised
 from ipytorchseed.notebook.rerun import Progress, left_as_before, run_unseen
+from ipytorchseed.notebook.scopes import cell_of
 from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.streams import OutputCapture
-from ipytorchseed.notebook.traces import cell_of
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.values import pick

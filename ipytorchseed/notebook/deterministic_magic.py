@@ -12,10 +12,9 @@ from ipytorchseed.commands import MOST_RUNS, Whole, Words, flag, in_json, no_not
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.checks import Checks
-from ipytorchseed.notebook.scopes import Scopes
+from ipytorchseed.notebook.scopes import Scopes, begin_trace, pick_place
 from ipytorchseed.notebook.seed_magic import SeedCommand, SeedValue
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.traces import begin_trace, pick_place
 from ipytorchseed.render.report import Report, report
 from ipytorchseed.render.scope import Receipt, receipt_json
 

@@ -19,7 +19,7 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 
 from ipytorchseed.cluster.clients import ask, find_client, spread
-from ipytorchseed.cluster.packing import Packed, import_there, pack
+from ipytorchseed.cluster.packing import import_there, pack
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.experiment.process import working_folder
@@ -67,7 +67,7 @@ def run_on_engines(
     flags = read_flags()
     own = flags.pop("torch.num_threads")  # the engines have their own
     del flags["torch.num_interop_threads"]
-    key, notes = uuid.uuid4().hex, list[str]()
+    key, notes, where = uuid.uuid4().hex, list[str](), working_folder()
 
     def done(name: str, came: Outcome | LookupFailure) -> None:
         if isinstance(came, LookupFailure):
@@ -78,50 +78,29 @@ def run_on_engines(
         tell(f"{len(client.ids)} engines")
 
     try:
-        engines, cores, threads = _send(client, key, packed, body, flags)
+        engines, threads = list[int](), list[int]()
+        while not threads:
+            engines = client.ids
+            view = client[engines]
+            try:  # functions and classes first, because unpickling the other values needs them
+                cores = ask(view, take_code, key, packed.imports, packed.code, packed.left, where)
+                shared = Counter(cores)
+                threads = ask(view, take_values, key, [packed.values], body, flags, where, shared)
+            except LookupFailure:
+                if not client.ids or {*engines} <= {*client.ids}:  # else an engine died meanwhile
+                    raise
         if {*threads} != {own}:
-            notes.append(_say_threads(cores, threads, own))
+            each = " to ".join(map(str, sorted({min(threads), max(threads)})))
+            notes.append(
+                f"torch uses {each} threads on each engine and {own} in this kernel:"
+                " the last digits may differ from a study here."
+            )
         tasks = {str(seed): (key, seed) for seed in seeds}
         spread(client, run_there, tasks, done=done, told=notes.append, turn=turn, engines=engines)
     finally:
         if client.ids:
             client[:].apply_async(forget, key)
     return notes
-
-
-def _send(
-    client: Any,  # noqa: ANN401 -- an ipyparallel.Client
-    key: str,
-    packed: Packed,
-    *cell: object,
-) -> tuple[list[int], list[Cores], list[int]]:
-    """Send a cell, and the values that it reads, to all engines.
-
-    Functions and classes are sent first, because unpickling the other values needs them.
-
-    Returns:
-        The engines that received the cell, with the cores and threads of each.
-
-    Raises:
-        LookupFailure: A value cannot be sent and is missing on the engines.
-    """
-    where, engines = working_folder(), client.ids
-    view = client[engines]
-    cores = ask(view, take_code, key, packed.imports, packed.code, packed.left, where)
-    threads = ask(view, take_values, key, [packed.values], *cell, where, Counter(cores))
-    return engines, cores, threads
-
-
-def _say_threads(cores: Sequence[Cores], threads: Sequence[int], own: object) -> str:
-    """Describe how many threads torch has on the engines, if that differs from here."""
-    machines = len({name for name, _ in cores})
-    where = "one machine" if machines == 1 else f"{machines} machines"
-    many = f"{len(threads)} engine{'s' * (len(threads) > 1)}"
-    each = " to ".join(map(str, sorted({min(threads), max(threads)})))
-    return (
-        f"{many} on {where}: {each} thread{'s' * (each != '1')} each, and {own} in this kernel: the"
-        " last digits may differ from a study here."
-    )
 
 
 # --------------------------------------------------------------------------------------------------
@@ -179,6 +158,7 @@ def take_code(
     Raises:
         LookupFailure: A name in ``left`` is not defined here.
     """
+    forget(key)  # the cell is sent again if another engine died
     _guests[key] = guest = _Guest()
     for name, why in left.items():
         if name not in _shell().user_ns:

@@ -1,24 +1,168 @@
-"""The deterministic scopes of a shell, for a cell or for the rest of the session."""
+"""Deterministic scopes and traces of the running cell, with its lines."""
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from itertools import takewhile
+from traceback import walk_stack
+from typing import TYPE_CHECKING, Any
 
+import click
 from IPython.display import display
+from msgspec import Struct
 
 from ipytorchseed.determinism.alerts import Alert, note_alert
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
+from ipytorchseed.errors import TraceError
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.ledger.records import Operation, Trace
+from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.notebook.runs import Run
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.traces import follow, pick_place
+from ipytorchseed.notebook.transform import deterministic_head
 from ipytorchseed.render.scope import AlertTable
+from ipytorchseed.render.values import pick
+from ipytorchseed.trace.draws import Draws, LineDraws
+from ipytorchseed.trace.places import Lines
 from ipytorchseed.trace.recorder import Recorder
+from ipytorchseed.why.words import many
+
+if TYPE_CHECKING:
+    from ipytorchseed.determinism.alerts import Place
+
+
+class Cell(Struct, frozen=True):
+    """A cell that can be run again.
+
+    Attributes:
+        source: Its text.
+        text: Its text as Python.
+        file: The file name that it was compiled with.
+        lines: Finds the cell's line on the stack.
+    """
+
+    source: str
+    text: str
+    file: str
+    lines: Lines
+
+
+def cell_of(state: State, run: Run) -> Cell:
+    """Return the cell of a run, ready to be run again."""
+    shell: Any = state.shell
+    info: Any = run.info
+    source, names = str(info.raw_cell), shell.user_ns
+    text = getattr(info, "transformed_cell", None) or str(shell.transform_cell(source))
+    # the user's innermost frame that has source text
+    frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- documented
+    users = (frame.f_code.co_filename for frame in frames if frame.f_globals is names)
+    file = next(filter(linecache.getlines, users), "")
+    heads = [line for line in source.splitlines() if line.startswith("%%")]
+    taken = any(not deterministic_head(head) for head in heads)
+    pick = partial(pick_place, state, text=source) if taken else None
+    return Cell(source, text, file, Lines(file, names, pick))
+
+
+def pick_place(state: State, stack: list[Place], text: str | None = None) -> Place | None:
+    """Return the frame on a stack that runs the cell, with its line in the cell.
+
+    ``%%time`` runs the lines below it as code without a file; their numbers are shifted by the
+    lines above. ``%time`` runs the rest of its line in the same way; its own line is returned.
+
+    Args:
+        state: The state of the extension in the shell.
+        stack: Frames and their lines, innermost first.
+        text: The cell's text; None for the text of the current run.
+    """
+    users = [place for place in stack if place[0].f_globals is state.shell.user_ns]
+    codes = [frame.f_code for frame, _ in users]
+    files = [code.co_filename for code in codes]
+    modules = [code.co_filename for code in codes if code.co_name == "<module>"]
+    texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
+    if texts:
+        run = state.runs.current
+        own = "" if run is None or run.info is None else str(run.info.raw_cell)
+        above = _lines_above(own if text is None else text)
+        if above:
+            frame, line = users[files.index(texts[-1])]
+            return frame, line + above
+    cells = modules[len(texts) :]
+    return users[files.index(cells[0])] if cells else next(iter(users), None)
+
+
+def _lines_above(text: str) -> int:
+    """Count the lines of a cell above the text that ``%%time`` or the like runs."""
+    lines = text.splitlines()
+    heads = enumerate(takewhile(lambda line: line.startswith("%%"), lines), 1)
+    above = max((n for n, head in heads if not deterministic_head(head)), default=0)
+    # IPython drops empty lines at the beginning of the text that such a magic runs.
+    empty = takewhile(lambda line: not line.strip(), lines[above:]) if above else ()
+    return above + sum(1 for _ in empty)
+
+
+def follow(state: State, run: Run) -> Recorder:
+    """Track the lines of operations until a run ends; store nothing."""
+    recorder = Recorder(cell_of(state, run).lines, state.shell.user_ns)
+    recorder.__enter__()
+    run.on_end.append(lambda: recorder.__exit__(None, None, None))
+    return recorder
+
+
+def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> None:
+    """Record each operation in the rest of the current run.
+
+    Args:
+        state: The state of the extension in the shell.
+        path: The file to write operations to; empty for none.
+        summaries: Whether the file stores what a comparison with a tolerance needs.
+        quiet: Whether to print nothing.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
+    from ipytorchseed.trace.file import TraceFile  # imports numpy
+
+    run, names = state.runs.current, state.shell.user_ns
+    if run is None or run.info is None:
+        raise click.UsageError("--trace needs a separate cell; this code runs without one")
+    cell = cell_of(state, run)
+    draws = Draws(names, count=True)
+    try:
+        file = TraceFile(path, summaries=summaries) if path else None
+    except TraceError as error:
+        raise click.UsageError(str(error)) from None
+    recorder = Recorder(cell.lines, names, draws=draws, trace=file)
+    by_line = LineDraws(cell.file)
+
+    def end() -> None:
+        by_line.detach()
+        recorder.__exit__(None, None, None)
+        if file is not None and not quiet:
+            click.echo(f"{many(file.count, 'operation')} recorded in {file.path}")
+        pending = state.tracking.session.pending
+        if pending is not None and pending.execution_count is not None and not quiet:
+            click.echo(f"Who drew how much: %rng who {pending.execution_count}")
+        if by_line.refused:
+            recorder.notes.append(
+                "a debugger is running, so the lines of python's and numpy's draws are unknown"
+            )
+        drawn = tuple(
+            Draw(
+                line=each.place.line or None,
+                module=each.place.module or each.by,
+                backward=each.place.backward,
+                **pick(each, "source", "operation", "calls", "numbers"),
+            )
+            for each in (*draws.drawn, *by_line.drawn)
+        )
+        state.note(Trace(traced=recorder.count, draws=drawn, notes=tuple(recorder.notes)))
+
+    recorder.__enter__()
+    run.on_end.append(end)
+    by_line.attach(sys._getframe(1))  # noqa: SLF001 -- the documented way to it
 
 
 class Scopes:
@@ -109,7 +253,7 @@ class Scopes:
     def _report_alerts(self, alerts: list[Alert]) -> None:
         """Show torch's alerts, and store them for the record of the current run."""
         if alerts:
-            display(AlertTable(alerts, self._state.tracking.find_unseeded()))
+            display(AlertTable(alerts))
             self._state.note(Trace(operations=tuple(map(_operation, alerts))))
 
     def _update(self) -> None:

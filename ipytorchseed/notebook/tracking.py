@@ -290,22 +290,6 @@ class Tracking:
             undo.pop_all()
         return self._close(result)
 
-    def find_unseeded(self) -> list[str]:
-        """Return the never-seeded sources that the running cell drew from."""
-        from ipytorchseed.rng.snapshot import snapshot
-        from ipytorchseed.rng.table import locate, sources
-
-        pending = None if self._session is None else self._session.pending
-        if pending is None:
-            return []
-        begun, now = pending.states.digests, snapshot()
-        return [
-            name
-            for name, each in {each.name: each for each in sources()}.items()
-            if begun.get(name, "") not in ("", now.digests.get(name))
-            and not (pending.may_seed(name) or locate(each, now.states[name]).is_chosen)
-        ]
-
     def note_seed(self, seed: int, how: str) -> None:
         """Record a seed in the log."""
         if self._options.tracking:

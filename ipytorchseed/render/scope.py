@@ -10,7 +10,7 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import TableView, View
-from ipytorchseed.why.words import listed, many, owner_of
+from ipytorchseed.why.words import many
 
 
 class AlertTable(TableView):
@@ -18,18 +18,12 @@ class AlertTable(TableView):
 
     Args:
         alerts: The alerts; at least one.
-        unseeded: The never-seeded sources that the cell drew from.
     """
 
     is_warning = True
     columns = (("Operation", "code"), ("Line", "line"), ("Times", "number"), ("Instead", ""))
 
-    def __init__(self, alerts: Sequence[Alert], unseeded: Sequence[str] = ()) -> None:
-        if unseeded:
-            names = dict.fromkeys(map(owner_of, unseeded))
-            was, it = ("was", "it") if len(names) == 1 else ("were", "them")
-            said = f"{listed(names)} {was} never seeded, and this cell draws from {it}: `%seed 42`"
-            self.warnings = (said,)
+    def __init__(self, alerts: Sequence[Alert]) -> None:
         what = many(len(alerts), "operation")
         self.title = f"{what} ran without a deterministic algorithm and may not repeat:"
         self.codes = [alert.code for alert in alerts]

@@ -20,12 +20,11 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.patches import place_of
 from ipytorchseed.reads.writers import written_to
-from ipytorchseed.reads.written import Written, written
-from ipytorchseed.rng.distance import is_fresh
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.kept import is_seen, tied
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.settings import Settings
+from ipytorchseed.session.states import LedgerStates
 
 # The number of runs in which to search for the run that created a value.
 _LOOKED_BACK = 200
@@ -37,7 +36,7 @@ _IN_FILES = 1.0
 _IN_VALUES = 20.0
 
 
-class RecordedKernel:
+class RecordedKernel(LedgerStates):
     """The state of the kernel according to recorded runs, without inspecting it.
 
     Args:
@@ -49,24 +48,24 @@ class RecordedKernel:
     """
 
     def __init__(self, session: Session, target: Run) -> None:
+        super().__init__(session.ledger)
         self.kernel = session.kernel
         self._session = session
         self._target = target
         self._settings = Settings()
 
     @cached_property
-    def _latest(self) -> list[Run]:
+    def _all(self) -> list[Run]:
         """The latest runs; if the target is older, also the target and runs before it."""
-        ledger, target = self._session.ledger, self._target
-        latest = [*ledger.runs(target.notebook, limit=_LOOKED_BACK)]
-        if not latest or (target.id or 0) >= (latest[-1].id or 0):
-            return latest
-        after = (target.id or 0) + 1
-        return [*latest, *ledger.runs(target.notebook, before_id=after, limit=_LOOKED_BACK)]
+        target, number = self._target, self._target.id or 0
+        found = [*self._ledger.runs(target.notebook, limit=_LOOKED_BACK)]
+        if found and number < (found[-1].id or 0):
+            found += self._ledger.runs(target.notebook, before_id=number + 1, limit=_LOOKED_BACK)
+        return found
 
     @cached_property
     def _mine(self) -> list[Run]:
-        return [run for run in self._latest if run.kernel == self.kernel]
+        return [run for run in self._all if run.kernel == self.kernel]
 
     @cached_property
     def _values(self) -> dict[str, Fingerprint]:
@@ -85,7 +84,7 @@ class RecordedKernel:
 
     def latest(self, run: Run) -> list[Run]:  # noqa: ARG002 -- as ``Present``
         """Return the latest runs, newest first."""
-        return self._latest
+        return self._all
 
     def last(self, name: str) -> Fingerprint | None:
         """Return the fingerprint of a variable's current value; None if unknown."""
@@ -98,10 +97,6 @@ class RecordedKernel:
     def effects(self, run: Run) -> Effects:
         """Return the effects of a run's code."""
         return self._session.effects_of(run.source)
-
-    def written(self, run: Run) -> Written:
-        """Return the calls and imports in the text of a run's cell."""
-        return written(run.source)
 
     def sends_to(self, run: Run, opened: Collection[str]) -> Sequence[str]:
         """Return the variables with open files to which a run's code writes.
@@ -118,16 +113,16 @@ class RecordedKernel:
         Cells with only our magics are left out: ``%replay --undo`` restores values that other cells
         created.
         """
-        setters = (run for run in self._latest if name in run.writes and run.status == "ok")
-        made = (run for run in setters if self._left(run, name) == digest)
-        return [run for run in made if not is_inspection(run.source)]
+        setters = (run for run in self._all if name in run.writes and run.status == "ok")
+        own = (run for run in setters if not is_inspection(run.source))
+        return [run for run in own if self._left(run, name) == digest]
 
     def _left(self, run: Run, name: str) -> str:
         """Return a variable's digest after a run, even if a GPU was still computing it."""
         made = run.writes[name]
         if made.kind != PENDING:
             return made.digest
-        for later in self._latest[: self._latest.index(run)][::-1]:
+        for later in self._all[: self._all.index(run)][::-1]:
             if later.kernel == run.kernel and name in later.reads:
                 return later.reads[name].digest
             if name in later.writes:
@@ -153,31 +148,30 @@ class RecordedKernel:
     def _earlier(self, reader: Run | None) -> Iterator[Run]:
         """Yield the runs before ``reader``, newest first; see ``setters``."""
         kernel = self.kernel if reader is None else reader.kernel
-        for run in self._latest:
+        for run in self._all:
             if run.kernel == kernel and (reader is None or (run.id or 0) < (reader.id or 0)):
                 yield run
 
     def writers(self, path: str, reader: Run) -> Iterator[Run]:
         """Yield the runs before ``reader`` that wrote a file, in any kernel, newest first."""
-        earlier = (run for run in self._latest if (run.id or 0) < (reader.id or 0))
-        return (
-            run for run in earlier if path in run.outside.wrote and not is_inspection(run.source)
-        )
+        wrote = (run for run in self._all if path in run.outside.wrote)
+        earlier = (run for run in wrote if (run.id or 0) < (reader.id or 0))
+        return (run for run in earlier if not is_inspection(run.source))
 
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return the digests whose states are no longer in the ledger."""
         wanted = {*digests}
-        return wanted - self._session.ledger.states(wanted).keys()
-
-    def is_fresh(self, digest: str) -> bool | None:
-        """Return whether a state is that of a freshly seeded source; None if unknown."""
-        state = self._session.ledger.states([digest]).get(digest)
-        return None if state is None else is_fresh(state)
+        return wanted - self._ledger.states(wanted).keys()
 
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read and that certainly have changed."""
-        changed = _is_touched if run.may_read_file_times else _is_changed
-        return [file.path for file in [*run.files, *run.loaded.values()] if changed(file)]
+        touched = [file for file in [*run.files, *run.loaded.values()] if _is_touched(file)]
+        if not run.may_read_file_times:
+            watch = FileWatch()
+            touched = [
+                file for file in touched if file.same(watch.look(file.path, _IN_FILES)) is False
+            ]
+        return [file.path for file in touched]
 
 
 class LiveKernel(RecordedKernel):
@@ -264,20 +258,14 @@ class LiveKernel(RecordedKernel):
         return contents
 
     def _look(self, name: str) -> Fingerprint | None:
-        place = ("", name) if name in self._namespace else place_of(name)
-        try:
+        place = None if name in self._namespace else place_of(name)
+        with suppress(KeyError):
             value = look_up(place or ("", name), self._namespace)
-        except KeyError:
-            return None
-        if _has_graph(value):
-            return None
-        return self._session.variables.look(value, self._budget)
-
-
-def _has_graph(value: Any) -> bool:  # noqa: ANN401
-    """Return whether a tensor has an autograd graph, which a backward pass frees."""
-    torch: Any = sys.modules.get("torch")
-    return hasattr(torch, "nn") and type(value) is torch.Tensor and value.grad_fn is not None
+            torch: Any = sys.modules.get("torch")
+            tensor = getattr(torch, "Tensor", None)
+            if type(value) is not tensor or value.grad_fn is None:  # a backward pass frees graphs
+                return self._session.variables.look(value, self._budget)
+        return None
 
 
 def _is_touched(file: FileRead) -> bool:
@@ -286,8 +274,3 @@ def _is_touched(file: FileRead) -> bool:
         about = Path(file.path).stat()
         return (about.st_size, about.st_mtime_ns) != (file.size, file.modified)
     return file.size >= 0
-
-
-def _is_changed(file: FileRead) -> bool:
-    """Return whether a file's content has certainly changed since it was read."""
-    return _is_touched(file) and file.same(FileWatch().look(file.path, _IN_FILES)) is False

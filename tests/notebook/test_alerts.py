@@ -105,17 +105,6 @@ def test_alerts_are_counted_by_line(kernel, helpers):
     assert rows == [("put_", "3", "1,500"), ("put_", "4", "1"), ("put_", "5", "2")]
 
 
-def test_an_unseeded_source_is_named_before_the_operations(kernel, helpers):
-    """Only a source that the cell drew from, and only until it is seeded."""
-    cell = "%%deterministic --warn\nimport numpy as np\nput()\nnp.random.rand(2);"
-    kernel.run("import numpy as np\nnp.random.seed()")
-    first, _, second = kernel.run(cell).displays[0]["text/plain"].partition("\n")
-    assert first == ("numpy was never seeded, and this cell draws from it: `%seed 42`")
-    assert second.startswith("1 operation ran")
-    kernel.run("np.random.seed(3)")
-    assert kernel.run(cell).displays[0]["text/plain"].startswith("1 operation ran")
-
-
 def test_a_cell_without_alerts_shows_no_table(kernel, helpers):
     """The cell's result is shown as usual."""
     reply = kernel.run("%%deterministic --warn\n6 * 7")

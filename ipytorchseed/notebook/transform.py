@@ -8,9 +8,7 @@ transformer is pure: IPython calls it about twice per cell.
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 
 from IPython.core.inputtransformer2 import classic_prompt, ipython_prompt, leading_indent
 
@@ -18,6 +16,11 @@ from ipytorchseed.patterns import lazy_pattern
 
 _HEAD = lazy_pattern(r"%%deterministic(?![\w?])(?P<arguments>.*)\n?\Z")
 _MAGIC = lazy_pattern(r"%%(?P<name>\S+)(?P<line>.*)\n?\Z")
+
+# Matches imports that must come first, each on a line. Only comments may precede them.
+_FUTURE = lazy_pattern(
+    r"(?:(?:[ \t]*(?:#.*)?\n)*from __future__ import [\w, \t]*\w(?=[ \t]*(?:[;#\n]|\Z)))+"
+)
 
 _BLANK = " \t\r"
 
@@ -54,38 +57,13 @@ def deterministic_cells(lines: list[str]) -> list[str]:
         line = magic["line"].strip(_BLANK)
         call = f"get_ipython().run_cell_magic({magic['name']!r}, {line!r}, {rest!r})"
         return [f"{begin}; {call}\n"]
-    place = _after_future_imports(body)
-    if place is None:
+    text = "".join(body)
+    future = _FUTURE.match(text)
+    if future is None:
         return [f"{begin}\n", *body]
-    row, column = place
-    line = body[row]
-    body[row] = f"{line[:column]}; {begin}{line[column:]}"
-    return ["\n", *body]
+    return ["\n", *f"{future[0]}; {begin}{text[future.end() :]}".splitlines(keepends=True)]
 
 
 # A terminal asks the transformers whether a cell is complete, and skips those with side effects. So
 # it sees the `%%` and waits for the body.
 deterministic_cells.has_side_effects = True  # type: ignore[attr-defined]
-
-
-def _after_future_imports(body: list[str]) -> tuple[int, int] | None:
-    """Return the row and column where the last ``from __future__`` import ends."""
-    found = None
-    statement: list[tokenize.TokenInfo] = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO("".join(body)).readline):
-            if token.type in (tokenize.COMMENT, tokenize.NL, tokenize.ENCODING):
-                continue
-            ends = token.type in (tokenize.NEWLINE, tokenize.ENDMARKER) or token.string == ";"
-            if not ends:
-                statement.append(token)
-                continue
-            words = [part.string for part in statement[:2]]
-            if words == ["from", "__future__"]:
-                found = (statement[-1].end[0] - 1, statement[-1].end[1])
-            elif not (len(statement) == 1 and statement[0].type == tokenize.STRING):
-                break
-            statement = []
-    except (tokenize.TokenError, SyntaxError):  # not Python, or not yet complete
-        pass
-    return found

@@ -106,7 +106,7 @@ class Checks:
             self._ended.append((finish, before))
 
         self._running.append(capture)
-        run.on_end.append(end)
+        run.callback(end)
         capture.start()
 
     def finish(self, result: ExecutionResult | None, record: Record | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
@@ -48,13 +49,9 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
     if issubclass(kind, SyntaxError) and given and type(given[0]) is str:
         return f"{name}: {given[0]}"  # given[1] is the place, which the traceback shows
-    said = ""
-    for line in _COLOURS.sub("", "\n".join(shown[-1:])).splitlines():
-        before, colon, rest = line.partition(": ")
-        if colon and before.rpartition(".")[2] == name:
-            said = rest
-            break
-    return f"{name}: {said}"
+    text = _COLOURS.sub("", "\n".join(shown[-1:]))
+    said = re.search(rf"^(?:.*\.)?{re.escape(name)}: (.*)", text, re.MULTILINE)
+    return f"{name}: {said[1] if said else ''}"
 
 
 def _tells_plainly(error: BaseException) -> bool:

@@ -9,38 +9,26 @@ other threads. This module matches each end with its beginning.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
 
-class Run:
-    """A run that has not ended.
+class Run(ExitStack):
+    """A run that has not ended. Closing it makes the calls that were added to it.
 
     Args:
         assumed: Whether the run may have begun before the extension was loaded.
 
     Attributes:
         info: IPython's description of it; None while unknown, and for silent runs.
-        on_end: Calls to make when it ends, last added first.
     """
 
-    __slots__ = ("assumed", "info", "on_end")
-
     def __init__(self, *, assumed: bool = False) -> None:
+        super().__init__()
         self.assumed = assumed
         self.info: ExecutionInfo | None = None
-        self.on_end: list[Callable[[], None]] = []
-
-    def end(self) -> None:
-        """Make all calls, even if some of them fail."""
-        if self.on_end:
-            call = self.on_end.pop()
-            try:
-                call()
-            finally:
-                self.end()
 
 
 class Runs(threading.local):
@@ -84,7 +72,7 @@ class Runs(threading.local):
             self._stack.append(Run())
         self._stack[-1].info = info
         if len(self._stack) > 1 and self._stack[0].assumed and info.store_history:
-            self._stack.pop(0).end()  # a new cell begins, so the assumed one is over
+            self._stack.pop(0).close()  # a new cell begins, so the assumed one is over
 
     def post_execute(self) -> None:
         """End a silent run or a callback; cells end in ``post_run_cell``."""
@@ -112,7 +100,7 @@ class Runs(threading.local):
         if self._stack:
             run = self._stack.pop()
             try:
-                run.end()
+                run.close()
             finally:
                 if run is not last:
                     self._end(last)

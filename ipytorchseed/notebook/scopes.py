@@ -105,10 +105,7 @@ def _lines_above(text: str) -> int:
 
 def follow(state: State, run: Run) -> Recorder:
     """Track the lines of operations until a run ends; store nothing."""
-    recorder = Recorder(cell_of(state, run).lines, state.shell.user_ns)
-    recorder.__enter__()
-    run.on_end.append(lambda: recorder.__exit__(None, None, None))
-    return recorder
+    return run.enter_context(Recorder(cell_of(state, run).lines, state.shell.user_ns))
 
 
 def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> None:
@@ -161,7 +158,7 @@ def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> Non
         state.note(Trace(traced=recorder.count, draws=drawn, notes=tuple(recorder.notes)))
 
     recorder.__enter__()
-    run.on_end.append(end)
+    run.callback(end)
     by_line.attach(sys._getframe(1))  # noqa: SLF001 -- the documented way to it
 
 
@@ -206,8 +203,8 @@ class Scopes:
             scope.forward = partial(_forward_line, follow(self._state, run))
 
         def end_once() -> None:
-            if end_once in run.on_end:
-                run.on_end.remove(end_once)
+            if (run, end_once) not in self._ends:
+                return
             try:
                 scope.end()
             finally:
@@ -221,7 +218,7 @@ class Scopes:
             with held_interrupts():
                 scope.begin()
                 self._ends.append((run, end_once))
-                run.on_end.append(end_once)
+                run.callback(end_once)
         finally:
             self._update()
 

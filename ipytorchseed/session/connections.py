@@ -85,11 +85,11 @@ class Connections:
             return
         if name in self._opened:
             return
-        calls = _Callers(frame)
-        if threading.get_ident() in self._others and not (calls.in_pool and calls.user):
+        user, between_processes, in_pool = _find_callers(frame)
+        if threading.get_ident() in self._others and not (in_pool and user):
             return
         # In an event loop, user code is not among the callers.
-        if not local or (not calls.between_processes and (calls.user or not unix)):
+        if not local or (not between_processes and (user or not unix)):
             self._opened[name] = None
 
     def opened(self) -> tuple[str, ...]:
@@ -101,24 +101,19 @@ class Connections:
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-class _Callers:
-    """Facts about the call stack of a socket's method.
+def _find_callers(frame: FrameType | None) -> tuple[bool, bool, bool]:
+    """Return facts about the call stack of a socket's method.
 
-    Attributes:
-        user: Whether it contains user code.
-        between_processes: Whether it contains a package that connects processes, called by user
-            code if there is any.
-        in_pool: Whether the thread belongs to a thread pool.
+    Returns:
+        Whether it contains user code; whether it contains a package that connects processes,
+        called by user code if there is any; and whether the thread belongs to a thread pool.
     """
-
-    def __init__(self, frame: FrameType) -> None:
-        self.user = self.between_processes = self.in_pool = False
-        caller: FrameType | None = frame
-        while caller is not None:
-            module = str(caller.f_globals.get("__name__"))
-            self.in_pool |= module == _POOL
-            file = caller.f_code.co_filename
-            self.user |= module == "__main__" or not is_installed_file(file)
-            if not self.user:
-                self.between_processes |= module.partition(".")[0] in _BETWEEN_PROCESSES
-            caller = caller.f_back
+    user = between_processes = in_pool = False
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        in_pool |= module == _POOL
+        user |= module == "__main__" or not is_installed_file(frame.f_code.co_filename)
+        if not user:
+            between_processes |= module.partition(".")[0] in _BETWEEN_PROCESSES
+        frame = frame.f_back
+    return user, between_processes, in_pool

@@ -312,11 +312,9 @@ class FileWatch:
             if only_size:
                 return FileRead(path, status.st_size, "", False, status.st_mtime_ns)  # noqa: FBT003
             with open(path, "rb") as file:  # noqa: PTH123 -- as above
-                digest = _digest_all(file, status.st_size, until)
-                if digest and status.st_size <= LARGEST:
+                digest, exact = _digest(file, status.st_size, until)
+                if exact and status.st_size <= LARGEST:
                     self._kept.add(digest, partial(_content, file))
-                exact = digest is not None
-                digest = digest or _digest_ends(file, status.st_size)
                 record = FileRead(path, status.st_size, digest, exact, status.st_mtime_ns)
             self._known[path] = (mark, record)
         except FileNotFoundError:
@@ -355,25 +353,23 @@ def _content(file: BinaryIO) -> bytes | None:
     return None if len(content) > LARGEST else content
 
 
-def _digest_all(file: BinaryIO, size: int, until: float) -> str | None:
-    """Return the digest of a file's content, or None if there was not enough time."""
+def _digest(file: BinaryIO, size: int, until: float) -> tuple[str, bool]:
+    """Return the digest of a file's content, and True.
+
+    If there is not enough time, return a digest of its beginning, end and size, and False.
+    """
     digest = xxh3_64()
     while size <= 2 * _SAMPLE or monotonic() < until:
         chunk = file.read(_CHUNK)
         if not chunk:
-            return digest.hexdigest()
+            return digest.hexdigest(), True
         digest.update(chunk)
-    return None
-
-
-def _digest_ends(file: BinaryIO, size: int) -> str:
-    """Return a digest of a large file's beginning, end and size."""
     file.seek(0)
     digest = xxh3_64(file.read(_SAMPLE))
     file.seek(-_SAMPLE, os.SEEK_END)
     digest.update(file.read(_SAMPLE))
     digest.update(str(size).encode())
-    return digest.hexdigest()
+    return digest.hexdigest(), False
 
 
 def _file_of(module: object) -> object:

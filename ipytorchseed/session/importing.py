@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -77,17 +78,11 @@ class ImportWatch:
             before: The digest of each source's state before the cell.
             after: The digest of each source's state after the cell.
         """
-        found = []
-        for name, steps in self.steps.items():
-            at = before.get(name)
-            for begin, end in steps:
-                if begin != at:
-                    break
-                at = end
-            else:
-                if at == after.get(name):
-                    found.append(name)
-        return tuple(found)
+        chains = {
+            name: [before.get(name), *chain(*steps), after.get(name)]
+            for name, steps in self.steps.items()
+        }
+        return tuple(name for name, states in chains.items() if states[::2] == states[1::2])
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

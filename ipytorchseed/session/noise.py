@@ -103,6 +103,7 @@ _TIMES = [lazy_pattern(text) for text in _READINGS]
 _PLACE = lazy_pattern(r"(?<![\w.])\d{10,15}(?![\w.]?\d)")
 
 _BLANKS = lazy_pattern(r"[ \t]{2,}")
+_GAPS = lazy_pattern(r"(?<![ \t])[ \t]*(?:\x00[ \t]*)+")
 
 
 def close_gaps(text: str) -> str:
@@ -113,18 +114,10 @@ def close_gaps(text: str) -> str:
     """
     if MASK not in text:
         return text
-    lines = text.split("\n")
-    for place, line in enumerate(lines):
-        first, *rest = line.split(MASK)
-        if rest:
-            *others, last = rest
-            parts = (
-                first.rstrip(" \t"),
-                *(each.strip(" \t") for each in others),
-                last.lstrip(" \t"),
-            )
-            lines[place] = _BLANKS.sub(" ", "".join(parts)).rstrip(" \t")
-    return "\n".join(lines)
+    return "\n".join(
+        _BLANKS.sub(" ", _GAPS.sub("", line)).rstrip(" \t") if MASK in line else line
+        for line in text.split("\n")
+    )
 
 
 def without_addresses(text: str) -> str:

@@ -29,47 +29,34 @@ from ipytorchseed.session.sources import Look, States
 _VIEWS = 8
 
 
-class Places:
-    """Groups variables by object, or for arrays by the owner of the memory."""
+def find_shared(
+    values: Mapping[str, object], looks: Mapping[str, Fingerprint]
+) -> Iterator[tuple[str, Fingerprint]]:
+    """Yield updated fingerprints of variables that share objects or memory with others.
 
-    def __init__(self) -> None:
-        self._names: dict[int, list[str]] = {}
-        self._values: dict[str, object] = {}
+    The names of the other variables are added as the part ``SHARED`` or ``BELONGS``.
 
-    def note(self, name: str, value: object) -> None:
-        """Add a variable. Its value is kept alive as long as this object."""
-        self._names.setdefault(id(_owner(value)), []).append(name)
-        self._values[name] = value
-
-    def shared(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
-        """Yield updated fingerprints of variables that share objects with others.
-
-        The names of the other variables are added as the part ``SHARED`` or ``BELONGS``.
-        """
-        for names in self._names.values():
-            alike = [name for name in names if looks[name].kind in SHAREABLE]
-            for name in alike if len(alike) > 1 else ():
-                inside = looks[name].parts.get(SHARED, "")
-                told = " ".join(filter(None, (inside, *alike)))
-                yield name, replace(looks[name], parts={**looks[name].parts, SHARED: told})
-        yield from self._belonging(looks)
-
-    def _belonging(self, looks: Mapping[str, Fingerprint]) -> Iterator[tuple[str, Fingerprint]]:
-        """Yield updated fingerprints of optimizers and schedulers; see ``BELONGS``."""
-        made = {name: look for name, look in looks.items() if name in self._values}
-        for name in (each for each, look in made.items() if look.kind in _OWNERS):
-            look = looks[name]
-            owner, reach, found = _OWNERS[look.kind]
-            owners = [each for each in made if made[each].kind == owner]
-            if not owners:
-                continue
-            held = {id(each) for each in reach(dictionary_of(self._values[name]))}
-            told = [
-                each
-                for each in owners
-                if any(id(part) in held for part in found(self._values[each]))
-            ]
-            yield name, replace(look, parts={**look.parts, BELONGS: " ".join(told)})
+    Args:
+        values: The values of variables.
+        looks: Their fingerprints.
+    """
+    owned: dict[int, list[str]] = {}
+    for name, value in values.items():
+        owned.setdefault(id(_owner(value)), []).append(name)
+    for names in owned.values():
+        alike = [name for name in names if looks[name].kind in SHAREABLE]
+        for name in alike if len(alike) > 1 else ():
+            inside = looks[name].parts.get(SHARED, "")
+            told = " ".join(filter(None, (inside, *alike)))
+            yield name, replace(looks[name], parts={**looks[name].parts, SHARED: told})
+    for name in [each for each in values if looks[each].kind in _OWNERS]:
+        kind, reach, find = _OWNERS[looks[name].kind]
+        owners = [each for each in values if looks[each].kind == kind]
+        if owners:
+            held = {id(each) for each in reach(dictionary_of(values[name]))}
+            own = [each for each in owners if not held.isdisjoint(map(id, find(values[each])))]
+            parts = {**looks[name].parts, BELONGS: " ".join(own)}
+            yield name, replace(looks[name], parts=parts)
 
 
 def _moved(fields: dict[Any, Any]) -> list[object]:
@@ -275,20 +262,17 @@ class Variables:
             namespace: The user's namespace.
             is_users: Returns whether a name is a variable of the user.
         """
-        places, dependencies = Places(), pending.dependencies
+        values, dependencies = dict[str, object](), pending.dependencies
         for name, place in sorted(dependencies.names.items()):
             if is_users(name) or is_result(name):
-                value = look_up(place, namespace)
-                places.note(name, value)
+                value = values[name] = look_up(place, namespace)
                 dependencies.texts.update(texts_of(value))
                 look = pending.reads[name] = self.look(value, pending.budget)
                 pending.confined = pending.confined and leads_nowhere(value, look)
-        pending.reads.update(places.shared(pending.reads))
-        for name, value in pending.reads.items():
-            if is_seen(value):
-                place = dependencies.names[name]
-                held = look_up(place, namespace)
-                self._kept.add(value.digest, partial(pack, held, LARGEST))
+        pending.reads.update(find_shared(values, pending.reads))
+        for name, look in pending.reads.items():
+            if is_seen(look):
+                self._kept.add(look.digest, partial(pack, values[name], LARGEST))
 
     def changes(
         self, pending: Pending, namespace: Mapping[str, Any], written: set[str], seconds: float

@@ -39,7 +39,7 @@ def _begin(runs, ended, name, info=None):
     runs.pre_execute()
     if info is not None:
         runs.pre_run_cell(info)
-    runs.current.on_end.append(lambda: ended.append(name))
+    runs.current.callback(lambda: ended.append(name))
 
 
 def _end(runs, result):
@@ -145,7 +145,7 @@ def test_what_a_run_has_to_do_is_done_once_last_added_first(runs, ended):
     """Scopes must be undone in this order."""
     info = _info()
     _begin(runs, ended, "first", info)
-    runs.current.on_end.append(lambda: ended.append("second"))
+    runs.current.callback(lambda: ended.append("second"))
     _end(runs, _result(info))
     _end(runs, _result(info))
     assert ended == ["second", "first"]
@@ -174,7 +174,7 @@ def test_all_can_be_ended(runs, ended):
 def test_a_beginning_that_was_not_seen_is_assumed_until_the_next_cell(runs, ended):
     """A cell may have loaded the extension; if none did, the assumed run goes."""
     runs.assume()
-    runs.current.on_end.append(lambda: ended.append("assumed"))
+    runs.current.callback(lambda: ended.append("assumed"))
     runs.post_execute()
     assert (ended, runs.current) == (["assumed"], None)
     runs.assume()
@@ -201,7 +201,7 @@ def test_a_cell_without_pre_execute_is_a_run_too(runs, ended):
     """A front end may report only cells."""
     info = _info()
     runs.pre_run_cell(info)
-    runs.current.on_end.append(lambda: ended.append("a"))
+    runs.current.callback(lambda: ended.append("a"))
     runs.post_run_cell(_result(info))
     assert ended == ["a"]
 
@@ -248,7 +248,7 @@ def test_any_order_of_events_ends_each_run_at_most_once(events, data):
         if runs.current is not None and runs.current not in begun:
             run = runs.current
             begun.append(run)
-            run.on_end.append(lambda run=run: ended.append(run))
+            run.callback(lambda run=run: ended.append(run))
     runs.end_all()
     assert len(ended) == len({id(run) for run in ended}) == len(begun)
 
@@ -295,7 +295,7 @@ def test_an_error_at_an_end_keeps_nothing_else_from_ending(runs, ended):
     info = _info()
     _begin(runs, ended, "outer", info)
     _begin(runs, ended, "inner", _info("b = 1"))
-    runs.current.on_end.append(lambda: 1 / 0)
+    runs.current.callback(lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         runs.post_run_cell(_result(info))
     assert (ended, runs.current) == (["inner", "outer"], None)

@@ -14,9 +14,8 @@ from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
 from IPython.display import display
 
 from ipytorchseed.errors import IPyTorchSeedError, LookupFailure
-from ipytorchseed.notebook.streams import marked
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.own_lines import is_inspection, is_inspection_magic
+from ipytorchseed.reads.own_lines import MARK, is_inspection, is_inspection_magic
 from ipytorchseed.render.text import visible
 
 if TYPE_CHECKING:
@@ -113,18 +112,25 @@ class Magic:
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
-        """Exclude what the block shows from the cell's recorded outputs.
+        """Exclude what the block shows from the cell's recorded outputs, and mark it as ours.
 
         If a program runs the notebook, a usage error is displayed and does not stop the run. If the
         cell then also has other code, printed text is displayed, because only displays can be
         marked as ours.
         """
         state = self._state
-        with (
-            state.tracking.unrecorded() as source,
-            marked(state.shell, self.name),
-            ExitStack() as undo,
-        ):
+        publisher: Any = state.shell.display_pub
+
+        def mark(message: Any) -> Any:  # noqa: ANN401 -- ipykernel's
+            content = message["content"]
+            if "metadata" in content:
+                content["metadata"][MARK] = {"what": self.name}
+            return message
+
+        with state.tracking.unrecorded() as source, ExitStack() as undo:
+            if hasattr(publisher, "register_hook"):  # no notebook stores other displays
+                publisher.register_hook(mark)
+                undo.callback(publisher.unregister_hook, mark)
             unattended = state.allows_input is False
             if unattended and not is_inspection(source):
                 printed = undo.enter_context(redirect_stdout(StringIO()))

@@ -50,7 +50,7 @@ class Runs(threading.local):
     @property
     def nested(self) -> bool:
         """Whether the innermost run is inside another run."""
-        return len(self._stack) > 1 and sum(run.info is not None for run in self._stack) > 1
+        return sum(run.info is not None for run in self._stack) > 1
 
     @property
     def busy(self) -> bool:
@@ -85,11 +85,6 @@ class Runs(threading.local):
             if run.info is not None and _belongs(result, run.info):
                 self._end(run)
                 return
-
-    def end(self, run: Run | None) -> None:
-        """End a run that ``pre_execute`` began, and runs left open inside it."""
-        if run in self._stack:
-            self._end(run)
 
     def end_all(self) -> None:
         """End every run of this thread, as at unload."""

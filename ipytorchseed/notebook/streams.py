@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.reads.own_lines import MARK
 
 if TYPE_CHECKING:
     from ipytorchseed.session.outputs import OutputWatch
@@ -123,32 +122,3 @@ class OutputCapture:
         """Stop capturing, and restore the objects; wrappers around ours stay."""
         self._round = object()  # wrappers that others hold record nothing
         self._replaced.put_back()
-
-
-@contextmanager
-def marked(shell: InteractiveShell, what: str) -> Iterator[None]:
-    """Mark what is displayed in the block as ours, so that checks ignore it.
-
-    Outside a kernel, nothing is marked: no notebook stores the displays. A kernel's publisher
-    accepts hooks, so no method is wrapped that captures wrap, too.
-
-    Args:
-        shell: The running shell.
-        what: The name of the magic that displays something.
-    """
-    publisher: Any = shell.display_pub
-
-    def mark(message: Any) -> Any:  # noqa: ANN401 -- ipykernel's
-        content = message["content"]
-        if "metadata" in content:
-            content["metadata"][MARK] = {"what": what}
-        return message
-
-    if not hasattr(publisher, "register_hook"):
-        yield
-        return
-    publisher.register_hook(mark)
-    try:
-        yield
-    finally:
-        publisher.unregister_hook(mark)

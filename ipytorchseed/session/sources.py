@@ -39,14 +39,11 @@ def with_origins(before: States, after: States, seeds: Callable[[str], bool]) ->
         after: The states after the run.
         seeds: Returns whether the run may have seeded a source. Such sources are skipped.
     """
-    began = {}
-    for name in after.digests.keys() - before.digests.keys():
-        state = origin(after.kept[after.digests[name]])
-        if state is not None and not seeds(name):
-            began[name] = state
-    digests = {name: digest(state) for name, state in began.items()}
-    kept = {digests[name]: state for name, state in began.items()}
-    return States({**before.digests, **digests}, before.kept | kept, before.notes)
+    new = [name for name in after.digests.keys() - before.digests.keys() if not seeds(name)]
+    began = {name: origin(after.kept[after.digests[name]]) for name in new}
+    found = {name: (digest(state), state) for name, state in began.items() if state is not None}
+    digests = {**before.digests, **{name: each[0] for name, each in found.items()}}
+    return States(digests, before.kept | dict(found.values()), before.notes)
 
 
 class StateWatch:

@@ -151,17 +151,6 @@ def test_what_a_run_has_to_do_is_done_once_last_added_first(runs, ended):
     assert ended == ["second", "first"]
 
 
-def test_a_run_begun_by_hand_is_ended_by_hand_once(runs, ended):
-    """A magic does so to run its body as text."""
-    _begin(runs, ended, "by hand")
-    run = runs.current
-    _begin(runs, ended, "inner", _info())
-    runs.end(run)
-    runs.end(run)
-    runs.end(None)
-    assert ended == ["inner", "by hand"]
-
-
 def test_all_can_be_ended(runs, ended):
     """This happens when the extension is unloaded."""
     runs.end_all()

@@ -53,14 +53,12 @@ def texts_of(value: Any) -> Iterator[str]:  # noqa: ANN401
         text = os.fspath(value)
         if len(text) <= _LONGEST:
             yield text
-    elif made is list or made is tuple or made is dict:
-        if len(value) <= _MOST:
-            for each in [*(value.values() if made is dict else value)]:
-                if type(each) is str or id(type(each)) in _PATHS:
-                    yield from texts_of(each)
-    elif (names := anatomy(made).dictionary(value)) is not None and len(names) <= _MOST:
-        for each in [*names.values()]:
-            yield from texts_of([each])
+        return
+    names = value if made is dict else anatomy(made).dictionary(value)
+    items = value if made is list or made is tuple else (names or {}).values()
+    for each in [*items] if len(items) <= _MOST else ():
+        if type(each) is str or id(type(each)) in _PATHS:
+            yield from texts_of(each)
 
 
 def texts_in(script: str) -> list[str]:

@@ -194,9 +194,8 @@ def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- any
         with Unseen():  # so that no user code runs
             return "content" in look.parts and not native().requires_grad(value)
     if type(value) is FunctionType:  # its code is followed, but not its defaults and closure
-        kept = look.parts.keys() - {"code"}
         given = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-        return all(part[:2] == "d:" for part in kept) and all(map(is_scalar, given))
+        return _has_no_state(look) and all(map(is_scalar, given))
     return look.kind in _PLAIN
 
 
@@ -378,5 +377,8 @@ def foremost(names: set[str], first: Collection[str]) -> set[str]:
 
 def _is_unchanging(value: Fingerprint) -> bool:
     """Return whether a value is immutable, including functions without state."""
-    plain = all(part == "code" or part[:2] == "d:" for part in value.parts)
-    return value.kind in _UNCHANGING and (value.kind != "function" or plain)
+    return value.kind in _UNCHANGING and (value.kind != "function" or _has_no_state(value))
+
+
+def _has_no_state(function: Fingerprint) -> bool:
+    return all(part == "code" or part[:2] == "d:" for part in function.parts)

@@ -338,7 +338,7 @@ def test_an_interrupt_in_a_later_run_puts_everything_back(kernel):
 
 def test_progress_is_one_line_that_the_result_replaces(kernel):
     """Short checks and JSON show no progress."""
-    hurried = "from ipytorchseed.notebook import progress\nprogress._PATIENCE, progress._EVERY = {}"
+    hurried = "from ipytorchseed.notebook import rerun as progress\nprogress._PATIENCE, progress._EVERY = {}"
     kernel.run(hurried.format("0.3, 0.05"))
     cell = "%%deterministic --check {}\nfor turn in range(4):\n    time.sleep(0.1)\nx = 1"
     reply = kernel.run(cell.format("3"))

@@ -240,7 +240,7 @@ def test_an_interrupt_leaves_everything_as_before(ready, kernel):
 def test_long_work_shows_how_far_it_is(ready, kernel):
     """The line disappears when the study is complete."""
     slow = "import time\ntime.sleep(0.2)\nrandom.random()"
-    code = "from ipytorchseed.notebook import progress\nsaid = []\nold = progress.Progress.step"
+    code = "from ipytorchseed.notebook import rerun as progress\nsaid = []\nold = progress.Progress.step"
     note = "progress.Progress.step = lambda self, what, **k: (said.append(what), old(self, what))"
     kernel.run(f"{code}\n{note}\nprogress._PATIENCE, progress._EVERY = 0.2, 0.05")
     kernel.run(f"%%seeds 4\n{slow}")

@@ -58,7 +58,7 @@ class Extension:
     def attach(self) -> None:
         """Add events, transformers, magics and completions, and register how to undo each."""
         state, shell, undo = self.state, self.state.shell, self._undo.callback
-        state.runs.assume()  # the cell with %load_ext has already begun
+        state.runs.pre_execute(assumed=True)  # the cell with %load_ext has already begun
 
         def add(holder: object, name: str, ours: object) -> None:
             getattr(holder, name).append(ours)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # comment, which is one word; ``#17`` is a run.
 _WORD = lazy_pattern(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
 
+_COMMENT = lazy_pattern(r"#(?!\d)")
+
 # A word in a line that is being typed; its last quotation mark may be open.
 _TYPED = lazy_pattern(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 
@@ -187,7 +189,7 @@ class Magic:
 
     def _words(self, line: str) -> list[str]:
         shell = self._state.shell
-        line = _WORD.sub(_without_comment, line)
+        line = _WORD.sub(lambda word: "" if _COMMENT.match(word[0]) else word[0], line)
         expanded = shell.var_expand(line, depth=_CALLER) if _VARIABLE.search(line) else line
         if line.strip() and not expanded.strip():
             self._refuse(f"{line.strip()} is empty")
@@ -233,10 +235,6 @@ class Magic:
 def _display_text(text: str) -> None:
     if text:
         display({"text/plain": text.rstrip("\n")}, raw=True)
-
-
-def _without_comment(word: re.Match[str]) -> str:
-    return "" if re.match(r"#(?!\d)", word[0]) else word[0]
 
 
 def _unquoted(word: str) -> str:

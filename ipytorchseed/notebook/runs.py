@@ -57,13 +57,13 @@ class Runs(threading.local):
         """Whether a cell is running."""
         return any(run.info is not None for run in self._stack)
 
-    def assume(self) -> None:
-        """Record that a cell may be running that began before the extension was loaded."""
-        self._stack.append(Run(assumed=True))
+    def pre_execute(self, *, assumed: bool = False) -> Run:
+        """Record that something begins: a cell, a silent request or a callback.
 
-    def pre_execute(self) -> Run:
-        """Record that something begins: a cell, a silent request or a callback."""
-        self._stack.append(Run())
+        Args:
+            assumed: Whether a cell may be running that began before the extension was loaded.
+        """
+        self._stack.append(Run(assumed=assumed))
         return self._stack[-1]
 
     def pre_run_cell(self, info: ExecutionInfo) -> None:

@@ -22,7 +22,7 @@ from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.notebook.runs import Run
 from ipytorchseed.notebook.state import State
-from ipytorchseed.notebook.transform import deterministic_head
+from ipytorchseed.notebook.transform import HEAD
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.values import pick
 from ipytorchseed.trace.draws import Draws, LineDraws
@@ -61,7 +61,7 @@ def cell_of(state: State, run: Run) -> Cell:
     users = (frame.f_code.co_filename for frame in frames if frame.f_globals is names)
     file = next(filter(linecache.getlines, users), "")
     heads = [line for line in source.splitlines() if line.startswith("%%")]
-    taken = any(not deterministic_head(head) for head in heads)
+    taken = any(not HEAD.match(head) for head in heads)
     pick = partial(pick_place, state, text=source) if taken else None
     return Cell(source, text, file, Lines(file, names, pick))
 
@@ -97,7 +97,7 @@ def _lines_above(text: str) -> int:
     """Count the lines of a cell above the text that ``%%time`` or the like runs."""
     lines = text.splitlines()
     heads = enumerate(takewhile(lambda line: line.startswith("%%"), lines), 1)
-    above = max((n for n, head in heads if not deterministic_head(head)), default=0)
+    above = max((n for n, head in heads if not HEAD.match(head)), default=0)
     # IPython drops empty lines at the beginning of the text that such a magic runs.
     empty = takewhile(lambda line: not line.strip(), lines[above:]) if above else ()
     return above + sum(1 for _ in empty)

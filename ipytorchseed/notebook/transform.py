@@ -8,13 +8,12 @@ transformer is pure: IPython calls it about twice per cell.
 
 from __future__ import annotations
 
-import re
-
 from IPython.core.inputtransformer2 import classic_prompt, ipython_prompt, leading_indent
 
 from ipytorchseed.patterns import lazy_pattern
 
-_HEAD = lazy_pattern(r"%%deterministic(?![\w?])(?P<arguments>.*)\n?\Z")
+# Matches a line ``%%deterministic ...``, with the group ``arguments``.
+HEAD = lazy_pattern(r"%%deterministic(?![\w?])(?P<arguments>.*)\n?\Z")
 _MAGIC = lazy_pattern(r"%%(?P<name>\S+)(?P<line>.*)\n?\Z")
 
 # Matches imports that must come first, each on a line. Only comments may precede them.
@@ -23,11 +22,6 @@ _FUTURE = lazy_pattern(
 )
 
 _BLANK = " \t\r"
-
-
-def deterministic_head(line: str) -> re.Match[str] | None:
-    """Match a line ``%%deterministic ...``, with the group ``arguments``."""
-    return _HEAD.match(line)
 
 
 def deterministic_cells(lines: list[str]) -> list[str]:
@@ -41,7 +35,7 @@ def deterministic_cells(lines: list[str]) -> list[str]:
     """
     if not lines or not lines[0].startswith("%%"):  # fast path for most cells
         return lines
-    head = deterministic_head(lines[0])
+    head = HEAD.match(lines[0])
     if head is None:
         return lines
     body = lines[1:]

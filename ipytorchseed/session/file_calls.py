@@ -234,10 +234,6 @@ def _resolve(listener: FileWatch, host: object, *_: object, **__: object) -> Fun
     return lambda found: listener.connections.resolves(host, {entry[4][0] for entry in found})
 
 
-def _resolve_one(listener: FileWatch, host: str) -> Function:
-    return lambda found: listener.connections.resolves(host, {found})
-
-
 def _connect(listener: FileWatch, made: socket.socket, *given: Any) -> None:
     """Report ``connect(address)`` or ``sendto(data, address)``."""
     frame = sys._getframe(2)  # noqa: SLF001 -- of the function above
@@ -283,7 +279,7 @@ _calls: tuple[tuple[Function | None, Function], ...] = (
     *((_of_system.get(name), tell) for name, tell in _told.items()),
     (getattr(sys.modules.get("_posixsubprocess"), "fork_exec", None), _start),
     (sqlite3.connect, _open_database),
-    (socket.getaddrinfo, _resolve), (socket.gethostbyname, _resolve_one),
+    (socket.getaddrinfo, _resolve),
 )  # fmt: skip
 # The functions that exist in this Python, each with the function that reports its calls.
 CALLS = [(original, tell) for original, tell in _calls if original is not None]

@@ -27,6 +27,9 @@ _SUFFIX = lazy_pattern(r"(?<=\w)\.\w{1,16}\Z")
 
 _QUOTED = lazy_pattern(r"""["']([^"'\n]{1,223}\.\w{1,16})["']""")
 
+# Matches a pattern of file names: ``shards/*.parquet``.
+_PATTERN = lazy_pattern(r"(?=[^ ]*\*)[^ ]*\.[^\W_]+\Z")
+
 _RUN_INSIDE = lazy_pattern(r"^%run[ \t]+-i[ \t]+(\S+\.py)\b.*", re.MULTILINE)
 
 # The maximum number of characters of a script to search.
@@ -123,7 +126,7 @@ def _find_by_folder_or_pattern(words: Sequence[str]) -> dict[str, Mark]:
     Some libraries list folders in native code, for ``read_parquet("parts")`` and
     ``read_parquet("shards/*.parquet")``.
     """
-    patterns = filter(_is_pattern, words[:_MOST])
+    patterns = filter(_PATTERN.match, words[:_MOST])
     plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
     folders = [*filter(os.path.isdir, map(_absolute, plain))][:_FOLDERS]
     pairs = itertools.starmap(_absolute, itertools.product(folders, plain))
@@ -136,12 +139,6 @@ def _find_by_folder_or_pattern(words: Sequence[str]) -> dict[str, Mark]:
     )
     paths = dict.fromkeys(itertools.islice(found, _MOST))
     return {path: mark for path in paths if (mark := mark_of(path))}
-
-
-def _is_pattern(word: str) -> bool:
-    """Return whether a string may be a pattern of file names: ``shards/*.parquet``."""
-    suffix = os.path.splitext(word)[1]  # noqa: PTH122 -- as below
-    return "*" in word and " " not in word and suffix[1:].isalnum()
 
 
 # Packages that read the tables in a folder.

@@ -162,11 +162,11 @@ def test_all_can_be_ended(runs, ended):
 
 def test_a_beginning_that_was_not_seen_is_assumed_until_the_next_cell(runs, ended):
     """A cell may have loaded the extension; if none did, the assumed run goes."""
-    runs.assume()
+    runs.pre_execute(assumed=True)
     runs.current.callback(lambda: ended.append("assumed"))
     runs.post_execute()
     assert (ended, runs.current) == (["assumed"], None)
-    runs.assume()
+    runs.pre_execute(assumed=True)
     info = _info()
     _begin(runs, ended, "first", info)
     assert runs.nested is False
@@ -176,7 +176,7 @@ def test_a_beginning_that_was_not_seen_is_assumed_until_the_next_cell(runs, ende
 
 def test_a_run_inside_the_cell_that_loads_leaves_it_open(runs, ended):
     """The front end does not count it."""
-    runs.assume()
+    runs.pre_execute(assumed=True)
     info = _info()
     info.store_history = False
     _begin(runs, ended, "inner", info)

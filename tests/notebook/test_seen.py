@@ -73,7 +73,6 @@ WATCHED = [
         if hasattr(os, name)
     ),
     "random _urandom",
-    "socket gethostbyname",
     *(["subprocess _fork_exec"] if os.name == "posix" else []),
 ]  # fmt: skip
 

@@ -114,7 +114,7 @@ class Magic:
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
-        """Exclude what the block shows from the cell's recorded outputs, and mark it as ours.
+        """Mark what the block shows as ours, and do not record it.
 
         If a program runs the notebook, a usage error is displayed and does not stop the run. If the
         cell then also has other code, printed text is displayed, because only displays can be

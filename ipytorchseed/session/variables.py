@@ -32,7 +32,7 @@ _VIEWS = 8
 def find_shared(
     values: Mapping[str, object], looks: Mapping[str, Fingerprint]
 ) -> Iterator[tuple[str, Fingerprint]]:
-    """Yield updated fingerprints of variables that share objects or memory with others.
+    """Yield updated fingerprints of variables that share objects or memory.
 
     The names of the other variables are added as the part ``SHARED`` or ``BELONGS``.
 

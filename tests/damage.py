@@ -26,16 +26,16 @@ import torch
 
 import ipytorchseed as its
 from ipytorchseed.checking import report
-from ipytorchseed.checking.against import compare_receipt
-from ipytorchseed.checking.edits import Edit, Splice, diff, edit_file
+from ipytorchseed.checking.comparing import compare_receipt
+from ipytorchseed.checking.kernel import Pass
 from ipytorchseed.checking.notebook import read as read_notebook
-from ipytorchseed.checking.passes import Pass
+from ipytorchseed.checking.program import Edit, Splice, diff, edit_file
 from ipytorchseed.checking.saved import compare_saved
 from ipytorchseed.errors import IPyTorchSeedError
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.receipts.privacy import Places
-from ipytorchseed.receipts.reading import read as read_receipt
-from ipytorchseed.receipts.writing import write
+from ipytorchseed.receipts.receipt import read as read_receipt
+from ipytorchseed.receipts.receipt import write
 from ipytorchseed.render.trace import comparison_json, write_comparison
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import why_elsewhere

@@ -23,7 +23,7 @@ from ipytorchseed.errors import (
 )
 from ipytorchseed.foreign import ContentError, Format, refuse_deep
 from ipytorchseed.receipts.privacy import Places
-from ipytorchseed.receipts.reading import read as read_receipt
+from ipytorchseed.receipts.receipt import read as read_receipt
 from ipytorchseed.trace.loading import load
 
 READERS = {

@@ -18,7 +18,7 @@ from referencing import Registry, Resource
 
 import ipytorchseed as its
 from ipytorchseed.checking import report
-from ipytorchseed.checking.edits import Edit, Splice
+from ipytorchseed.checking.program import Edit, Splice
 from ipytorchseed.cli import main
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.render.check import CheckView

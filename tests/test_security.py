@@ -17,8 +17,8 @@ import ipytorchseed as its
 from ipytorchseed.ledger.records import Outputs, Outside, Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.receipts.privacy import Places
-from ipytorchseed.receipts.reading import read
-from ipytorchseed.receipts.writing import write
+from ipytorchseed.receipts.receipt import read
+from ipytorchseed.receipts.receipt import write
 from ipytorchseed.trace.loading import load
 
 BAD = "{open('p', 'w')} $(touch p); __import__('os').system('touch p')"

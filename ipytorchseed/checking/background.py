@@ -124,8 +124,7 @@ def _receipt(request: Request, path: Path) -> Any:  # noqa: ANN401 -- a Receipt,
     """Return the runs of the user's kernel as a receipt."""
     from ipytorchseed.ledger.store import Ledger
     from ipytorchseed.receipts.privacy import Places, conceal, found_at
-    from ipytorchseed.receipts.record import Receipt
-    from ipytorchseed.receipts.writing import find_stands
+    from ipytorchseed.receipts.receipt import Receipt, find_stands
     from ipytorchseed.session.states import LedgerStates
 
     with Ledger.open(Path(request.ledger), read_only=True) as ledger:

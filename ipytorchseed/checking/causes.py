@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Container
 
 from msgspec.structs import replace
 
 from ipytorchseed.checking.notebook import Notebook
-from ipytorchseed.checking.program import FixTarget, Program
-from ipytorchseed.checking.seeds import chosen_seed, say_seed, seeder
+from ipytorchseed.checking.program import Program
+from ipytorchseed.checking.remedies import FixTarget, chosen_seed, say_seed, seeder
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.seed_arguments import takes_seed
@@ -54,12 +53,11 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
             message="string hashes, and so the order of sets of strings, are random in each kernel",
             fix="ipytorchseed kernel install",
         )
-    if cause.kind == "rng" and (cause.prevents or cause.name in unseeded):
-        seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
-        if not seeded:
-            message = f"{cause.name} {_UNSEEDED}, so it starts differently after every restart"
-            fix = f"{seeder(cause.name)}(42)" if seeder(cause.name) else "%seed 42"
-            return replace(cause, message=message, fix=fix, blame=())
+    seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
+    if cause.kind == "rng" and (cause.prevents or cause.name in unseeded) and not seeded:
+        message = f"{cause.name} {_UNSEEDED}, so it starts differently after every restart"
+        fix = f"{seeder(cause.name)}(42)" if seeder(cause.name) else "%seed 42"
+        return replace(cause, message=message, fix=fix, blame=())
     return replace(cause, fix="") if cause.fix.startswith(_PAST) else cause
 
 
@@ -97,37 +95,12 @@ def _fix_cell(target: FixTarget, *, rerun: bool) -> str:
     if takes_seed(target.cause.kind, target.cause.name):
         return say_seed(target)
     if rerun and target.cause.kind == "rng" and target.cause.name in {"numpy", "python"}:
-        module = f"{seeder(target.cause.name).rpartition('.')[0]}."
+        module = seeder(target.cause.name).removesuffix("seed")
         draws = any(each.path.startswith(module) for each in target.program.calls([target.code]))
         return "" if draws else say_seed(target)
-    own = target.cause.kind == "input" and target.cause.name in target.found.left
-    return _keep_input(target) if rerun and own else ""
-
-
-def _keep_input(target: FixTarget) -> str:
-    """Return code that does not change a cell's input: it uses a new name or a copy."""
-    name, made = target.cause.name, ""
-    for line in reversed(target.code.tree.body):
-        if isinstance(line, ast.Assign) and [*map(ast.unparse, line.targets)] == [name]:
-            made = ast.unparse(line.value)
-        elif isinstance(line, ast.AugAssign) and ast.unparse(line.target) == name:
-            made = ast.unparse(ast.BinOp(line.target, line.op, line.value))
-    runs = [each.run for each in target.cause.blame if each.run]
-    kinds = [run.writes[name].kind for run in runs if name in run.writes]
-    made = made or _COPIES.get(kinds[-1] if kinds else "", "").format(name)
-    if not made or not name.isidentifier():
-        return f"create `{name}` in this cell"
-    above = "import copy\n" if made.startswith("copy.") else ""
-    return f"{above}{name}_new = {made}  # then use `{name}_new`"
-
-
-# How to copy a value, by its kind.
-_COPIES = (
-    dict.fromkeys(("array", "frame", "series"), "{}.copy()")
-    | dict.fromkeys(("dict", "list", "set"), "copy.deepcopy({})")
-    | dict.fromkeys(("bool", "float", "int", "number", "str"), "{}")
-    | {"tensor": "{}.clone()"}
-)
+    if rerun and target.cause.kind == "input" and target.cause.name in target.found.left:
+        return f"create `{target.cause.name}` in this cell, or give the changed value a new name"
+    return ""
 
 
 def _plain(cause: Cause) -> str:

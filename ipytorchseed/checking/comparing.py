@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import PurePath
@@ -10,24 +9,26 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
-from ipytorchseed.checking.grading import Found, grade_cell
+from ipytorchseed.checking.grading import Found, Grade, grade_cell, say_bound
+from ipytorchseed.checking.kernel import Pass, Runs, open_runs
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.passes import Pass, Runs, open_runs
-from ipytorchseed.checking.verdict import LEFT, CellVerdict
+from ipytorchseed.checking.verdict import LEFT, CellVerdict, Verdict
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import CLOCKS, programs_of
 from ipytorchseed.reads.own_lines import is_inspection
+from ipytorchseed.receipts.privacy import Places, reveal
+from ipytorchseed.receipts.receipt import Receipt, match, write
+from ipytorchseed.rng.seeds import LIMIT
 from ipytorchseed.session.states import EitherStates
-from ipytorchseed.why.changes import find_changes
+from ipytorchseed.why.changes import ROUNDING, find_changes, find_distance
 from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.changers import is_created_by
 from ipytorchseed.why.finders.movers import has_seeded, never_seeded
 from ipytorchseed.why.unknown import unseen
-from ipytorchseed.why.value_changes import changed_parts
+from ipytorchseed.why.words import listed
 
 _CODE = frozenset({"class", "function"})
 
@@ -75,7 +76,8 @@ class Pair:
 
     def __init__(self, before: Runs, after: Runs) -> None:
         self._before, self._after = before, after
-        self._timed: set[str] = set()  # variables that hold only readings of a clock
+        self._one_kernel = before is after
+        self._timed: set[str] = set()  # variables that differ only because of a clock
         begins = before.begins(), after.begins()
         self.unseeded = {
             name for name, state in begins[1].items() if begins[0].get(name, state) != state
@@ -107,29 +109,34 @@ class Pair:
             run: The later run.
             shown: The differences in their outputs.
         """
-        outputs = Found.DIFFERENT if shown else Found.SAME
-        states = self._states()
+        states = self._after.find_states()
+        if not self._one_kernel:
+            states = EitherStates(self._before.find_states(), states)
         kept = _differing_variables(against, run, shown) + _differing_sources(against, run, states)
         left = any(change.what == "variable" for change in kept)  # %why finds these by itself
-        later = _with_mark(run) if shown or not left else run
+        later = run
+        if shown or not left:  # records lack pixels, for example: let %why see a difference
+            displays = (*run.outputs.displays, Fingerprint(f"{run.id} again", "display"))
+            later = replace(run, outputs=replace(run.outputs, displays=displays))
         causes = self._causes(against, later, states) if shown or kept else ()
         seeded = {change.name for change in kept if change.what == "source"}
-        causes = _without(causes, seeded) or self._never_seeded(against, run, seeded)
-        if not shown and self._only_clocks(kept, against, run, causes):
+        rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
+        causes = rest or causes or self._never_seeded(against, run, seeded)
+        clocks = {"entropy": CLOCKS, "input": self._timed}
+        by_clock = causes and all(each.name in clocks.get(each.kind, ()) for each in causes)
+        if by_clock and not shown and {change.what for change in kept} == {"variable"}:
+            self._timed.update(change.name for change in kept)
             kept, causes = (), ()
-        state = Found.DIFFERENT if kept else Found.SAME
-        programs = programs_of(run.nondeterministic_calls)
-        changes = (*shown, *kept)
         return CellVerdict(
             cell,
-            outputs,
-            state,
-            changes,
+            Found.DIFFERENT if shown else Found.SAME,
+            Found.DIFFERENT if kept else Found.SAME,
+            (*shown, *kept),
             causes,
-            programs,
+            programs_of(run.nondeterministic_calls),
             run.outside.wrote,
-            connected=run.outside.connected,
-            unseen=() if causes else _unseen(against, run),
+            run.outside.connected,
+            () if causes else _unseen(against, run),
         )
 
     def makers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
@@ -142,20 +149,18 @@ class Pair:
             shown: The verdict on the later cell.
             earlier: The verdicts on the cells before the later cell.
         """
-        if self._one_kernel or not shown.causes:
-            return
         readers = self.runs(shown.cell)
+        if self._one_kernel or readers is None:
+            return
         files = {cause.name for cause in shown.causes if cause.kind == "file"}
         for known in earlier:
             runs = self.runs(known.cell)
             names = set() if runs is None else _imported_causes(runs[1], shown.causes)
             wrote = () if known.differs else tuple(filter(files.__contains__, known.wrote))
-            if runs is None or readers is None or not (names or wrote):
+            if runs is None or not (names or wrote):
                 continue
             against, run = (
-                replace(
-                    each, writes={**each.writes, **{name: reader.reads[name] for name in names}}
-                )
+                replace(each, writes={**each.writes, **{n: reader.reads[n] for n in names}})
                 for each, reader in zip(runs, readers, strict=True)
             )
             outputs = [each for each in known.changes if each.what not in LEFT]
@@ -173,10 +178,6 @@ class Pair:
         earlier = self._after.before(run) if read else ()
         return "\n".join(each.source for each in earlier if not read.isdisjoint(each.writes))
 
-    @property
-    def _one_kernel(self) -> bool:
-        return self._before is self._after
-
     def runs(self, cell: Cell) -> tuple[Run, Run] | None:
         """Return the runs of a cell in both passes, or None if they were not recorded."""
         before, after = self._before.of(cell.id), self._after.of(cell.id)
@@ -184,20 +185,13 @@ class Pair:
             return None
         return before[0], after[-1]
 
-    def _states(self) -> HistoryLookup:
-        states = self._after.find_states()
-        if self._one_kernel and states is not None:
-            return states
-        return EitherStates(self._before.find_states(), states)
-
     def _causes(self, against: Run, run: Run, states: HistoryLookup) -> tuple[Cause, ...]:
         """Return the causes that ``%why`` finds."""
-        since = against if self._one_kernel else None
-        history = self._after.before(run, since)
-        said = explain(run, against, history, states)
+        history = self._after.before(run, against if self._one_kernel else None)
+        causes = explain(run, against, history, states).causes
         if self._one_kernel:
-            return tuple(map(for_rerun, said.causes))
-        return tuple(for_fresh_kernels(cause, self.unseeded) for cause in said.causes)
+            return tuple(map(for_rerun, causes))
+        return tuple(for_fresh_kernels(cause, self.unseeded) for cause in causes)
 
     def _never_seeded(self, against: Run, run: Run, left: set[str]) -> tuple[Cause, ...]:
         """Return a cause for each source in ``left`` that was never seeded."""
@@ -208,38 +202,6 @@ class Pair:
             or (name in self.unseeded and against.before.get(name) != run.before[name])
         )
         return tuple(for_fresh_kernels(each, self.unseeded) for each in found)
-
-    def _only_clocks(
-        self, changes: Sequence[Change], against: Run, run: Run, causes: Sequence[Cause]
-    ) -> bool:
-        """Return whether a cell differs only in readings of a clock.
-
-        Args:
-            changes: The variables and sources in which the cell differs.
-            against: The earlier run.
-            run: The later run.
-            causes: The causes of the difference.
-        """
-        names = {change.name for change in changes if change.what == "variable"}
-        numbers = all(_is_time(against, run, name) for name in names)
-        clocks = all(
-            (cause.kind == "entropy" and cause.name in CLOCKS)
-            or (cause.kind == "input" and cause.name in self._timed)
-            for cause in causes
-        )
-        if not causes or not clocks or not numbers or len(names) < len(changes):
-            return False
-        self._timed |= names
-        return True
-
-
-def _with_mark(run: Run) -> Run:
-    """Return a run with one more display, so that ``%why`` sees a difference.
-
-    ``%why`` compares records, which lack pixels, for example. A check compares the outputs.
-    """
-    mark = Fingerprint(f"{run.id} again", "display")
-    return replace(run, outputs=replace(run.outputs, displays=(*run.outputs.displays, mark)))
 
 
 def _imported_causes(run: Run, causes: Sequence[Cause]) -> set[str]:
@@ -261,32 +223,6 @@ def _unseen(against: Run, run: Run) -> tuple[str, ...]:
         if name in hidden or (name in before and same(before[name], after) is None)
     )
 
-
-def _without(causes: tuple[Cause, ...], seeded: set[str]) -> tuple[Cause, ...]:
-    """Leave out sources that the cell seeds itself, unless there is no other cause."""
-    rest = tuple(each for each in causes if each.kind != "rng" or each.name not in seeded)
-    return rest or causes
-
-
-_KINDS = frozenset({"float", "int", "datetime", "date", "time", "timedelta"})
-
-# Usual names for times.
-_TIMES = lazy_pattern(
-    r"times?\b|_times?\b|^t\d?$|date|stamp|elapsed|duration|seconds|took|began|start|stop|end\b",
-    re.IGNORECASE,
-)
-
-
-def _is_time(against: Run, run: Run, name: str) -> bool:
-    """Return whether a variable may be a time, or differs only in times inside it."""
-    before, after = against.writes.get(name), run.writes.get(name)
-    if before is None or after is None or after.kind in _KINDS:
-        return True
-    parts = changed_parts(before, after)
-    return bool(parts) and all(_TIMES.search(part.partition(":")[2]) for part in parts)
-
-
-_HOLDS = "holds a generator in a different state"
 
 # Kinds of results whose text may be rounded.
 _NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
@@ -334,21 +270,84 @@ def _differing_sources(against: Run, run: Run, states: HistoryLookup) -> tuple[C
         if moved:
             stands = " → ".join(_state(states, name, each) for each in (end_before or "", ended))
             changes.append(Change("source", name, stands))
-    changes += [Change("source", name, _HOLDS) for name in _differing_generators(against, run)]
+    for name in sorted(against.writes.keys() & run.writes.keys()):
+        then, now = against.writes[name], run.writes[name]
+        moved = then.parts.get("random") != now.parts.get("random")
+        if moved and same(then, now) is True and is_created_by(run, name):
+            changes.append(Change("source", name, "holds a generator in a different state"))
     return tuple(changes)
-
-
-def _differing_generators(against: Run, run: Run) -> list[str]:
-    """Return variables that both runs set to equal values with different generators."""
-    made = (name for name in run.writes if name in against.writes and is_created_by(run, name))
-    return [
-        name
-        for name in sorted(made)
-        if same(against.writes[name], run.writes[name]) is True
-        and against.writes[name].parts.get("random") != run.writes[name].parts.get("random")
-    ]
 
 
 def _state(states: HistoryLookup, name: str, digest: str) -> str:
     place = states.position(name, digest)
     return str(place) if place is not None and place.seed is not None else digest[:8]
+
+
+def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdict:
+    """Compare a pass with a receipt of the notebook.
+
+    Args:
+        notebook: The notebook that was run.
+        fresh: A pass through the notebook.
+        receipt: The record of an earlier run, perhaps on another machine.
+    """
+    with open_runs(fresh.ledger, notebook) as records:
+        here = {run.cell: run for run in records.runs}
+        there = match([*here.values()], receipt.runs)
+        if here and not there:
+            fault = f"the receipt is for {receipt.notebook} and has no cell of this notebook"
+            return Verdict(notebook.path, fault=fault)
+        runs = [reveal(run, here[cell]) for cell, run in there.items()]
+        pair = Pair(Runs(runs, lambda: receipt), records)
+        pair.unseeded = {name for name in pair.unseeded if not _chosen(records, name)}
+        cells = [
+            _compare(pair, cell)
+            for cell in notebook.cells
+            if cell.count is None or cell.index in fresh.outputs
+        ]
+    new = [each.cell.name for each in cells if each.outputs is Found.UNKNOWN]
+    notes = [f"not in the receipt: {listed(new)}"] if new else []
+    gone = len(receipt.runs) - len(there)
+    if gone and len(cells) == len(notebook.cells):
+        notes.append(f"{gone} of {len(receipt.runs)} cells in the receipt are not in this notebook")
+    return Verdict(notebook.path, cells, note="; ".join(notes))
+
+
+def make_receipt(notebook: Notebook, fresh: Pass) -> bytes:
+    """Return the receipt of a pass.
+
+    Args:
+        notebook: The notebook that was run.
+        fresh: A pass through the notebook.
+    """
+    with open_runs(fresh.ledger, notebook) as records:
+        places = Places.here(str(notebook.path))
+        runs = [*{run.cell: run for run in records.runs}.values()]  # %replay runs a cell again
+        return write(notebook.path.name, runs, records.find_states, places)
+
+
+def _compare(pair: Pair, cell: Cell) -> CellVerdict:
+    """Compare a cell's run with its run in the receipt, and find the causes."""
+    if cell.count is None:
+        return CellVerdict(cell, Found.SKIPPED, Found.SKIPPED)
+    runs = pair.runs(cell)
+    if runs is None:
+        found = Found.SAME if is_inspection(cell.source) else Found.UNKNOWN
+        return CellVerdict(cell, found, found)
+    changes = () if is_inspection(cell.source) else find_changes(*runs)
+    shown = tuple(each for each in changes if each.what != "variable")
+    said = pair.weigh(cell, *runs, shown)
+    grades = []
+    for each in said.changes:
+        distance, detail, found = find_distance(each), each.detail, Found.DIFFERENT
+        if distance is not None and distance <= ROUNDING:
+            detail += f"; rounding, at most {say_bound(distance)} of the value"
+            found = Found.ROUNDING
+        grades.append(Grade(each.what, each.name, detail, found=found))
+    return replace(said, changes=tuple(grades))
+
+
+def _chosen(records: Runs, name: str) -> bool:
+    """Return whether a source started from a seed that people choose: 0 to 2**32-1."""
+    place = records.find_states().position(name, records.begins()[name])
+    return place is not None and place.seed is not None and place.seed < LIMIT

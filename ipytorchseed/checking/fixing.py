@@ -15,13 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_notebook
-from ipytorchseed.checking.edits import TAG, Edit, Edits, edit_file, write
+from ipytorchseed.checking.kernel import Pass
 from ipytorchseed.checking.notebook import RAISES, Notebook, read, read_text
-from ipytorchseed.checking.passes import Pass
-from ipytorchseed.checking.program import UNRECORDED, FixTarget, Program
-from ipytorchseed.checking.remedies import obstacle, propose
+from ipytorchseed.checking.program import TAG, Edit, Edits, Program, edit_file, write
+from ipytorchseed.checking.remedies import UNRECORDED, FixTarget, chosen_seed, obstacle, propose
 from ipytorchseed.checking.running import Setup, run
-from ipytorchseed.checking.seeds import chosen_seed
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.explanation import Cause
@@ -63,12 +61,11 @@ async def fix_notebook(
     Raises:
         UncheckableError: The notebook cannot be read or written.
     """
-    notebook = read(path)
+    notebook, own_file = read(path), _remember_files(path)
     if save and not _may_write(path):
         raise UncheckableError("it is read-only: no edit can be written")
     if save and not anyway and (why := unsaved(path)):
         raise UncheckableError(f"{why}; `--yes` writes it anyway, `--diff` shows it")
-    own_file = _remember_files(path)
     found = for_notebook(notebook, replace(await run(notebook, setup), edits=()))
     if found.reproducible is not False:
         return found
@@ -251,15 +248,19 @@ class _Search(Struct):
         for shown, origin, causes in _roots(verdict):
             targets = [self._site(verdict, origin, cause) for cause in causes]
             tried, said = [*map(self._try, targets)], obstacle(targets[0])
+            key = shown.cell.index, TAG, ""
             if self.tag and not any(tried):
-                self._tag_cell(shown, said)
+                if key not in self.chosen:
+                    cell = self.program.of(shown.cell).cell
+                    self.chosen[key] = (Edit(cell, TAG, f"marks what varies. {said}"),)
+                    self.recent.append(key)
             elif not any(tried) and said not in self.obstacles:
                 self.obstacles.append(said)
         return bool(self.recent) and not self.obstacles
 
     def name_obstacles(self, verdict: Verdict) -> list[str]:
         """Return a line on each cell where a difference starts that no edit fixed."""
-        roots = (self._site(verdict, origin, causes[0]) for _, origin, causes in _roots(verdict))
+        roots = [self._site(verdict, origin, causes[0]) for _, origin, causes in _roots(verdict)]
         return [*dict.fromkeys(map(obstacle, roots))]
 
     def _site(self, verdict: Verdict, origin: CellVerdict, cause: Cause) -> FixTarget:
@@ -302,13 +303,6 @@ class _Search(Struct):
                 return True
         return False
 
-    def _tag_cell(self, shown: CellVerdict, why: str) -> None:
-        key = shown.cell.index, TAG, ""
-        if key not in self.chosen:
-            cell = self.program.of(shown.cell).cell
-            self.chosen[key] = (Edit(cell, TAG, f"marks what varies. {why}"),)
-            self.recent.append(key)
-
 
 def _identity(edit: Edit) -> object:
     """Return the identity of an edit: several causes may need the same edit."""
@@ -338,10 +332,9 @@ def _remember_files(path: Path) -> Callable[[str], str]:
         for name in names
     )
     files = {*islice(found, _MOST_FILES)}
-    all_known = len(files) < _MOST_FILES
 
     def own_file(name: str) -> str:
-        known = all_known and name.startswith(inside) and name not in files
+        known = len(files) < _MOST_FILES and name.startswith(inside) and name not in files
         return name.removeprefix(inside) if known else ""
 
     return own_file

@@ -3,38 +3,165 @@
 from __future__ import annotations
 
 import enum
+import itertools
+import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.checking.distance import Distance, find_distance, say_rounding
-from ipytorchseed.checking.html_text import read_html
 from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.outputs import (
     STREAMS,
-    WIDGET,
     Outputs,
     Pixels,
-    clean,
+    clean_bundle,
     error_text,
+    read_html,
     say_pixels,
     stream_text,
-    tells_addresses,
     without_addresses,
     without_ours,
 )
-from ipytorchseed.checking.spelling import in_one_spelling
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.entropy import ADDRESS, reads_clock
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import ROUNDING, SHOWN_OTHERWISE
 from ipytorchseed.why.explanation import Change
 from ipytorchseed.why.value_changes import how_far
+
+NUMBER = lazy_pattern(
+    # Not in a word, a version or a colour. Commas between thousands are optional. Digits that
+    # start with a zero, or that are too many for a float, are a name.
+    r"(?<![\w.#])[-+]?(?!0\d|\d{16})"
+    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?!\d|\.\d)"
+)
+
+# Rules of tables, whose length depends on the widest number.
+_RULE = lazy_pattern(r"([-=_─━═])\1+")
+
+_AROUND_SIGNS = lazy_pattern(r" ?([^\w\s]) ?")
+
+# The smallest divisor of a difference: numbers that should be 0 have no correct digits.
+_SMALLEST = 1e-9
+
+# The largest difference of two numbers that rounding may explain near 0; numpy's ``atol``.
+_ZERO = 1e-8
+
+
+class Distance(Struct, frozen=True):
+    """The difference of two texts that differ only in numbers, whitespace and rules.
+
+    Attributes:
+        largest: The largest difference of two numbers, divided by the larger one.
+        counts: Whether integers differ, which is never rounding.
+        beyond_zero: Like ``largest``, without differences that rounding may explain near 0.
+        absolute: The largest difference of two numbers.
+    """
+
+    largest: float = 0.0
+    counts: bool = False
+    beyond_zero: float = 0.0
+    absolute: float = 0.0
+
+
+def find_distance(before: str, after: str) -> Distance | None:
+    """Compare two texts number by number; ignore whitespace and the length of rules.
+
+    Args:
+        before: The earlier text.
+        after: The later text.
+
+    Returns:
+        Their difference; None if they differ in more than numbers.
+    """
+    pairs = zip(NUMBER.split(before), NUMBER.split(after), strict=False)
+    numbers = [
+        [found.replace(",", "") for found in NUMBER.findall(each)] for each in (before, after)
+    ]
+    if len(numbers[0]) != len(numbers[1]) or any(_plain(x) != _plain(y) for x, y in pairs):
+        return None
+    apart = [(x, y) for x, y in zip(*numbers, strict=True) if x != y]
+    steps = [*itertools.starmap(_apart, apart)]
+    whole = (pair for pair in apart if all(each.lstrip("+-").isdigit() for each in pair))
+    return Distance(
+        max((relative for _, relative in steps), default=0.0),
+        any(float(x) != float(y) for x, y in whole),
+        max((relative for step, relative in steps if step > _ZERO), default=0.0),
+        max((step for step, _ in steps), default=0.0),
+    )
+
+
+def _plain(words: str) -> str:
+    return _AROUND_SIGNS.sub(r"\1", _RULE.sub(r"\1", " ".join(words.split())))
+
+
+def _apart(before: str, after: str) -> tuple[float, float]:
+    """Return the difference of two numbers, absolute and relative to the larger one."""
+    one, other = float(before), float(after)
+    if one == other:
+        return 0.0, 0.0
+    step, larger = abs(one - other), max(abs(one), abs(other), _SMALLEST)
+    return step, step / larger if math.isfinite(larger) else math.inf
+
+
+def say_rounding(distance: Distance) -> str:
+    """Describe a difference that is rounding."""
+    relative = distance.beyond_zero or distance.largest
+    if relative <= ROUNDING:
+        return f"rounding, at most {say_bound(relative)} of the value"
+    return f"rounding of what should be 0, at most {say_bound(distance.absolute)}"
+
+
+def say_bound(distance: float) -> str:
+    """Return a distance, rounded up to one digit: ``3e-7``."""
+    digits, _, power = f"{distance:.6e}".partition("e")
+    if not power:
+        return digits  # inf
+    bound = Decimal(math.ceil(float(digits))).scaleb(int(power))
+    return f"{bound:f}" if int(power) > -3 else f"{bound:.0e}"  # noqa: PLR2004 -- 0.03
+
+
+_SIZED = r"(?:u?int|float|datetime|timedelta)\d+"
+_OTHERS = r"u?intc|u?longlong|longdouble|bool_?|str_|bytes_"
+
+# numpy 2 names the type: np.int64(19)
+_SPELLINGS = [
+    (lazy_pattern(r"\bnumpy\.(?=\w+\()"), "np."),
+    (lazy_pattern(r"\bnp\.c(?:omplex\d+|longdouble)\(([^()]*)\)"), r"(\1)"),
+    (lazy_pattern(rf"\bnp\.(?:{_SIZED}|{_OTHERS})\(([^()]*)\)"), r"\1"),
+    (lazy_pattern(r"\bnp\.(True|False)_(?!\w)"), r"\1"),
+]
+
+# An object shown only by its class and address, as ``without_noise`` leaves it.
+_BARE = lazy_pattern(r"<[\w.]+(?: object)? at>")
+
+# Any object; matplotlib's ``AxesSubplot`` is now an ``Axes``.
+_OBJECT = lazy_pattern(r"<(?:\w+\.)*+(\w+?)(?:Subplot)?\b[^<>]*+>")
+
+
+def in_one_spelling(before: str, after: str) -> tuple[str, str]:
+    """Return two texts with equal values written alike.
+
+    If one text shows an object only by its class, so does the other.
+
+    Args:
+        before: The earlier text, without parts that differ in every run.
+        after: The later text, also without them.
+    """
+    texts = before, after
+    for pattern, instead in _SPELLINGS:
+        texts = pattern.sub(instead, texts[0]), pattern.sub(instead, texts[1])
+    if any(_BARE.search(each) for each in texts):
+        texts = _OBJECT.sub(r"<\1>", texts[0]), _OBJECT.sub(r"<\1>", texts[1])
+    return texts
+
 
 # The largest invisible difference of a pixel's colours, out of 255.
 LEVELS = 8
@@ -43,6 +170,9 @@ LEVELS = 8
 EXACT = -1.0
 
 _BLANK = lazy_pattern(r"\s+")
+
+# Code that reads the address of memory, other than ``id``.
+_ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
 
 # Columns shown of a long line, and how many of them are before the first difference.
 _WIDTH = 66
@@ -98,8 +228,8 @@ def grade_cell(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare the
     """
     if is_inspection(cell.source):
         return ()  # our own reports are not results
-    if run is not None and tells_addresses(f"{cell.source}\n{code}", run.missing):
-        before, after = map(without_addresses, (before, after))
+    if run is not None and (ADDRESS in run.missing or _ADDRESS_OF.search(f"{cell.source}\n{code}")):
+        before, after = ([*map(without_addresses, each)] for each in (before, after))
     timed = run is not None and reads_clock(run.nondeterministic_calls)
     no_results = STREAMS if prints_no_result(cell.source) else ()
     grades = compare_outputs(before, after, rtol, timed=timed)
@@ -147,14 +277,7 @@ def _grade_bundle(
     The plain text of a picture is ignored, because front ends do not show it.
     """
     what = str(after["output_type"]).removeprefix("execute_").removesuffix("_data")
-    pairs = [
-        {
-            kind: clean(kind, data, timed=timed)
-            for kind, data in each["data"].items()
-            if not kind.startswith(WIDGET)
-        }
-        for each in (before, after)
-    ]
+    pairs = [clean_bundle(each, timed=timed) for each in (before, after)]
     if pairs[0].keys() != pairs[1].keys():
         kinds = (", ".join(sorted(pair)) or "nothing" for pair in pairs)
         return Grade(what, detail=" → ".join(kinds))

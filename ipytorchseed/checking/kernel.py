@@ -6,25 +6,27 @@ import asyncio
 import copy
 import logging
 import os
+import signal
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.widgets import States, states_of
-from ipytorchseed.errors import UncheckableError
+from ipytorchseed.checking.outputs import Outputs, States, Views, states_of
+from ipytorchseed.errors import LedgerError, UncheckableError, in_brief
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.questions import Prepare, Question, expression
-from ipytorchseed.receipts.record import Receipt
-
-if TYPE_CHECKING:
-    from jupyter_client.asynchronous.client import AsyncKernelClient
-    from jupyter_client.manager import AsyncKernelManager
+from ipytorchseed.questions import Prepare, Question, Seeds, expression
+from ipytorchseed.reads.seed_arguments import Lacking
+from ipytorchseed.receipts.receipt import Receipt
+from ipytorchseed.session.states import LedgerStates
+from ipytorchseed.why.evidence import HistoryLookup
 
 
 class Options(Struct, frozen=True):
@@ -83,6 +85,8 @@ _GONE = 0.5
 # The most characters that a cell may show: all of them are kept and compared.
 _MOST = 1 << 28
 
+_LEAVE_OUT = "the tag skip-execution leaves it out"
+
 
 class FreshKernel:
     """A kernel for a notebook, from its start to the end of all its processes.
@@ -113,25 +117,19 @@ class FreshKernel:
         self._path = notebook.path.absolute()
         self._name = options.kernel or notebook.kernel
         self._errors = folder / "stderr"
-        self._manager: AsyncKernelManager = AsyncKernelManager(kernel_name=self._name)
+        self._manager = AsyncKernelManager(kernel_name=self._name)
         self.node = copy.deepcopy(notebook.node)
-        self._client = nbclient.NotebookClient(
+        self._client: Any = nbclient.NotebookClient(  # ``Any``, because its types are incomplete
             self.node,
             km=self._manager,
             timeout=options.timeout,
             startup_timeout=_START,
             extra_arguments=[*self.arguments],
             resources={"metadata": {"path": str(self._path.parent)}},
-            allow_errors=False,
         )
         self._client.log.setLevel(logging.CRITICAL)  # errors are reported in our words
         self._shown = 0
         self._receiving: asyncio.Task[Any] | None = None
-
-    @property
-    def _kc(self) -> AsyncKernelClient:
-        kc: AsyncKernelClient = self._client.kc  # type: ignore[assignment]
-        return kc
 
     async def start(self) -> None:
         """Start the kernel, load the extension, and seed if a seed was given.
@@ -148,13 +146,10 @@ class FreshKernel:
         try:
             spec = manager.kernel_spec
         except NoSuchKernel:
-            spec = None
-        if spec is None:
             known = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
-            raise UncheckableError(
-                f"its kernel {self._name!r} is not installed; choose another with --kernel: {known}"
-            )
-        if spec.language.lower() != "python":
+            fault = f"its kernel {self._name!r} is not installed; choose another with --kernel"
+            raise UncheckableError(f"{fault}: {known}") from None
+        if spec and spec.language.lower() != "python":
             raise UncheckableError(f"its kernel {self._name!r} runs {spec.language}, not Python")
         try:
             place = {ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(self._path)}
@@ -162,31 +157,27 @@ class FreshKernel:
                 await client.async_start_new_kernel(env={**os.environ, **place}, stderr=errors)
             Ledger.open(self._folder / NAME).close()  # created while the kernel starts
             await client.async_start_new_kernel_client()
+            await self.prepare()
+        except UncheckableError:
+            raise
         except Exception as error:
-            raise UncheckableError(self._not_started(error)) from error
-        await self.prepare()
-        execute = self._kc.execute
+            said = self._last_words().lstrip(": ") or in_brief(error)
+            raise UncheckableError(f"its kernel {self._name!r} does not start: {said}") from error
+        execute, channel = client.kc.execute, client.kc.iopub_channel
         # After an allowed error, the next cell is sent at once and must not be dropped.
-        self._kc.execute = lambda code, **_: execute(code, stop_on_error=False)  # type: ignore[method-assign]
-        self._count_outputs(self._kc.iopub_channel)
-
-    def _count_outputs(self, channel: Any) -> None:  # noqa: ANN401 -- jupyter_client's
-        """Count the characters that a cell shows, and let timeouts work.
-
-        Receiving a message that has already arrived does not suspend the task. A cell that prints
-        without end would block the event loop, and with it the timeouts.
-        """
+        client.kc.execute = lambda code, **_: execute(code, stop_on_error=False)
         receive = channel.get_msg
 
         async def get_msg(**how: Any) -> Any:  # noqa: ANN401 -- a message
             self._receiving = asyncio.current_task()
+            # Receiving a message that has already arrived does not suspend the task. A cell that
+            # prints without end would block the event loop, and with it the timeouts.
             await asyncio.sleep(0)
             message = await receive(**how)
             content = message["content"]
             self._shown += len(content["text"]) if "text" in content else len(str(content))
-            polling = self._client.task_poll_for_reply
-            if self._shown > _MOST and polling is not None:
-                polling.cancel()  # as nbclient does when the kernel dies
+            if self._shown > _MOST and client.task_poll_for_reply is not None:
+                client.task_poll_for_reply.cancel()  # as nbclient does when the kernel dies
             return message
 
         channel.get_msg = get_msg
@@ -202,28 +193,25 @@ class FreshKernel:
         """
         from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-        self._kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
-        polling = asyncio.create_task(_keep_polling(self._kc))
+        kc = self._client.kc
+        kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
+        polling = asyncio.create_task(_keep_polling(kc.shell_channel.socket))
         self._shown, node = 0, self.node.cells[cell.index]
         try:
             await self._client.async_execute_cell(node, cell.index)
         except CellTimeoutError:
-            raise UncheckableError(
-                f"{cell.name} took longer than {self._options.timeout:g} s (--timeout)"
-            ) from None
+            limit = f"{self._options.timeout:g} s (--timeout)"
+            raise UncheckableError(f"{cell.name} took longer than {limit}") from None
         except DeadKernelError:
+            fault = f"the kernel died in {cell.name}{self._last_words()}"
             if self._shown > _MOST:
-                raise UncheckableError(
-                    f"{cell.name} shows more than {_MOST >> 20} MB, too much to compare; the tag"
-                    " skip-execution leaves it out"
-                ) from None
-            raise UncheckableError(f"the kernel died in {cell.name}{self._last_words()}") from None
+                size = f"{_MOST >> 20} MB"
+                fault = f"{cell.name} shows more than {size}, too much to compare; {_LEAVE_OUT}"
+            raise UncheckableError(fault) from None
         except CellExecutionError as error:
             if error.ename == "StdinNotImplementedError":
-                raise UncheckableError(
-                    f"{cell.name} asks for input, which a check cannot give; the tag skip-execution"
-                    " leaves it out"
-                ) from None
+                fault = f"{cell.name} asks for input, which a check cannot give; {_LEAVE_OUT}"
+                raise UncheckableError(fault) from None
             shown = [each for each in node.outputs if each.output_type == "error"]
             told = shown[-1] if shown else error  # a reply lacks errors in showing the result
             lines = f"{told.ename}: {told.evalue.strip()}".splitlines()
@@ -256,47 +244,33 @@ class FreshKernel:
         try:
             await manager.shutdown_kernel(now=now)
         finally:
-            await _end_group(group)
+            until = time.monotonic() + _GONE
+            with suppress(ProcessLookupError, PermissionError):  # macOS: the latter for zombies
+                while group is not None and time.monotonic() < until:
+                    os.killpg(group, signal.SIGKILL)
+                    await asyncio.sleep(0.01)
 
     async def prepare(self) -> None:
         """Check that the extension is loaded, and seed, without firing a cell's events."""
-        try:
-            told = await self.ask(Prepare(self._options.seed))
-        except Exception as error:
-            raise UncheckableError(self._not_started(error)) from error
+        told = await self.ask(Prepare(self._options.seed))
         if not told.get("ready"):
-            raise UncheckableError(
-                f"its kernel {self._name!r} cannot load ipytorchseed; install it in that kernel's"
-                " environment, or choose another with --kernel"
-            )
+            fault = f"its kernel {self._name!r} cannot load ipytorchseed; install it there"
+            raise UncheckableError(f"{fault}, or choose another with --kernel")
 
     async def ask(self, question: Question) -> Mapping[str, Any]:
         """Ask the extension in the kernel; return its answer, empty if there is none."""
-        ident = type(self._kc).execute(  # not the replacement that `start` installed
-            self._kc,
-            "",
-            silent=True,
-            user_expressions={"answer": expression(question)},
-            allow_stdin=False,
-        )
-        reply: dict[str, Any] | None = await self._client.async_wait_for_reply(ident)
+        asked, kc = {"answer": expression(question)}, self._client.kc
+        execute = type(kc).execute  # not the replacement that `start` installed
+        ident = execute(kc, "", silent=True, user_expressions=asked, allow_stdin=False)
+        reply = await self._client.async_wait_for_reply(ident)
         said = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
         told: dict[str, Any] = said.get("data", {}).get("application/json", {})
         return told
 
-    def _not_started(self, error: Exception) -> str:
-        said = str(error).partition("\n")[0] or type(error).__name__
-        return (
-            f"its kernel {self._name!r} does not start: {self._last_words().lstrip(': ') or said}"
-        )
-
     def _last_words(self) -> str:
         """Return the last line that the process wrote to standard error, after a colon."""
-        with suppress(OSError):
-            lines = self._errors.read_text(errors="replace").split("\n")
-            written = [line.strip() for line in lines if line.strip()]
-            return f": {written[-1]}" if written else ""
-        return ""
+        written = self._errors.read_text(errors="replace").strip() if self._errors.exists() else ""
+        return f": {written.splitlines()[-1].strip()}" if written else ""
 
 
 @asynccontextmanager
@@ -324,7 +298,7 @@ async def fresh_kernel(
         await kernel.stop(now=now)
 
 
-async def _keep_polling(client: AsyncKernelClient) -> None:
+async def _keep_polling(socket: Any) -> None:  # noqa: ANN401 -- jupyter_client's
     """Poll regularly for a reply, because nbclient may miss it.
 
     A ZeroMQ socket announces a message once, possibly to code that is sending on it. nbclient sends
@@ -332,22 +306,143 @@ async def _keep_polling(client: AsyncKernelClient) -> None:
     (https://github.com/jupyter/nbclient/issues/312; ``ZMQ_FD`` in
     http://api.zeromq.org/4-3:zmq-getsockopt). A second poller makes the socket announce it again.
     """
-    socket: Any = client.shell_channel.socket
     while True:
         await asyncio.sleep(_POLL)
         await socket.poll(1)
 
 
-async def _end_group(group: int | None) -> None:
-    """Kill the processes that a kernel left behind, and wait until they have ended."""
-    if group is None or os.name != "posix":
-        return
-    import signal
+# Seconds to wait for an answer about the calls in cells.
+_PATIENCE = 10
 
-    until = time.monotonic() + _GONE
-    while time.monotonic() < until:
-        try:
-            os.killpg(group, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # macOS raises the latter for zombies
-            return
-        await asyncio.sleep(0.01)
+
+class Pass(Struct):
+    """One pass through a notebook.
+
+    Attributes:
+        outputs: The outputs of each cell that ran, by its index.
+        ledger: The file in which the runs are recorded.
+        lacking: The calls that accept a seed and do not set it, by the index of their cell.
+        begun: The indices of the cells that were started, including one that ended the pass.
+        failed: The cell that raised an error that it may not raise, and the error in one line.
+        fault: Why the pass did not reach its end, in one line.
+        widgets: The widgets at the end of the pass.
+    """
+
+    ledger: Path
+    outputs: dict[int, Outputs] = {}
+    lacking: dict[int, list[Lacking]] = {}
+    begun: set[int] = set()
+    failed: tuple[Cell, str] | None = None
+    fault: str | None = None
+    widgets: States = {}
+
+
+async def run_through(
+    notebook: Notebook, options: Options, folder: Path, step: Callable[[], None]
+) -> list[Pass]:
+    """Run a notebook in a fresh kernel, and with ``rerun`` each cell a second time.
+
+    The second pass goes from the last cell back to the first. So a cell runs again after its own
+    changes and those of later cells, and before the cells that make its inputs run again.
+
+    Args:
+        notebook: The notebook.
+        options: How to run it.
+        folder: An empty folder for the kernel's records and sockets.
+        step: Called after each cell.
+
+    Returns:
+        One pass; with ``rerun`` two.
+    """
+    first = Pass(folder / NAME)
+    passes = [first]
+
+    async def run(kernel: FreshKernel, cells: Iterable[Cell], done: Pass) -> None:
+        views = Views()
+        for cell in cells:
+            done.begun.add(cell.index)
+            error = await kernel.run(cell)
+            outputs = kernel.node.cells[cell.index].outputs
+            done.widgets = kernel.widgets
+            # A file has the last states of widgets. Later cells may update displays.
+            shown = [] if options.saved else views.changed(outputs, done.widgets)
+            done.outputs[cell.index] = [*outputs, *shown]
+            step()
+            known = notebook.shown_errors(cell)
+            may_raise = known if options.saved else error and error.partition(":")[0] in known
+            if error and not may_raise and done is first:
+                done.failed = cell, error
+                break
+
+    try:
+        async with fresh_kernel(notebook, options, folder) as kernel:
+            await run(kernel, notebook.runnable, first)
+            if options.rerun:
+                passes.append(again := Pass(first.ledger))
+                ran = [each for each in notebook.runnable if each.index in first.outputs]
+                await run(kernel, reversed(ran), again)
+            with suppress(Exception):  # a cell may have ended the kernel
+                asked = kernel.ask(Seeds(tuple(cell.source for cell in notebook.runnable)))
+                told = await asyncio.wait_for(asked, _PATIENCE)
+                for cell, calls in zip(notebook.runnable, told["calls"], strict=True):
+                    first.lacking[cell.index] = [*map(tuple, calls)]
+    except UncheckableError as error:
+        passes[-1].fault = str(error)
+    return passes
+
+
+class Runs(Struct, frozen=True):
+    """The runs of a notebook's cells in one kernel.
+
+    Attributes:
+        runs: The runs, oldest first.
+        find_states: Returns a lookup of their states. Each call returns a new lookup, because a
+            lookup has a limited budget.
+    """
+
+    runs: Sequence[Run]
+    find_states: Callable[[], HistoryLookup]
+
+    def of(self, cell: str) -> list[Run]:
+        """Return the runs of a cell, the oldest first."""
+        return [run for run in self.runs if run.cell == cell]
+
+    def before(self, run: Run, since: Run | None = None) -> Sequence[Run]:
+        """Return the runs before another one, oldest first.
+
+        Args:
+            run: The run.
+            since: The first run to return; None for the kernel's first.
+        """
+        idents = [each.id for each in self.runs]
+        return self.runs[0 if since is None else idents.index(since.id) : idents.index(run.id)]
+
+    def begins(self) -> dict[str, str]:
+        """Return the state in which each source was first seen, by its name."""
+        states: dict[str, str] = {}
+        for run in reversed(self.runs):
+            states |= {n: digest for n, digest in run.before.items() if n not in run.generators}
+        return states
+
+
+@contextmanager
+def open_runs(path: Path, notebook: Notebook) -> Iterator[Runs]:
+    """Open the runs in one kernel's ledger; none if it cannot be read.
+
+    Args:
+        path: The ledger's file.
+        notebook: The notebook. Runs get the numbers in ``In[...]`` that its cells have after
+            *Run All*.
+    """
+    counts = {cell.id: cell.count for cell in notebook.runnable}
+    found = Runs((), lambda: Receipt("", (), {}))
+    with ExitStack() as stack:
+        with suppress(LedgerError):  # then only the outputs are known
+            ledger = stack.enter_context(Ledger.open(path, read_only=True))
+            runs = [
+                replace(run, execution_count=counts[run.cell])
+                for run in [*ledger.runs()][::-1]
+                if run.cell in counts
+            ]
+            found = Runs(runs, lambda: LedgerStates(ledger))
+        yield found

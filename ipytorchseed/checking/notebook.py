@@ -43,14 +43,6 @@ _FORMAT = Format(
 )
 
 
-class _Kernelspec(Struct):
-    name: str | None = None
-
-
-class _Metadata(Struct):
-    kernelspec: _Kernelspec | None = None
-
-
 class _CellMetadata(Struct):
     tags: list[str] = []
 
@@ -66,7 +58,7 @@ class _Shape(Struct):
     """The types that a check relies on and that nbformat does not enforce."""
 
     cells: list[_Cell]
-    metadata: _Metadata
+    metadata: dict[str, Any]
 
 
 class Cell(Struct, frozen=True):
@@ -110,7 +102,8 @@ class Notebook(Struct, frozen=True):
     @property
     def kernel(self) -> str:
         """The kernelspec that the notebook names."""
-        return str((self.node.metadata.get("kernelspec") or {}).get("name") or "python3")
+        spec = self.node.metadata.get("kernelspec")
+        return str(spec.get("name") or "python3") if isinstance(spec, dict) else "python3"
 
     @property
     def runnable(self) -> list[Cell]:
@@ -187,10 +180,8 @@ def _parse(text: str) -> NotebookNode:
     if not isinstance(major, int):
         raise ContentError("not a notebook: its JSON has no nbformat")
     if major < _OLDEST:
-        raise UncheckableError(
-            f"in notebook format {major}; jupyter nbconvert --to notebook --inplace converts it to"
-            f" format {_OLDEST}"
-        )
+        way_out = f"jupyter nbconvert --to notebook --inplace converts it to format {_OLDEST}"
+        raise UncheckableError(f"in notebook format {major}; {way_out}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about missing or duplicate ids: we add our own
@@ -220,11 +211,8 @@ def complete(outputs: object) -> Iterator[dict[str, Any]]:
 
     nbformat keeps invalid outputs, and front ends show as much of them as they can.
     """
-    known = (
-        [each for each in outputs if isinstance(each, dict)] if isinstance(outputs, list) else []
-    )
-    for each in known:
-        fields = _FIELDS.get(str(each.get("output_type")))
+    for each in outputs if isinstance(outputs, list) else ():
+        fields = _FIELDS.get(str(each.get("output_type"))) if isinstance(each, dict) else None
         if fields is None:
             continue
         for name, absent in fields.items():
@@ -244,14 +232,9 @@ def _code_cells(node: NotebookNode) -> Iterator[Cell]:
     seen: set[str] = set()
     count = 0
     for index, cell in enumerate(node.cells):
-        try:
-            f"{cell.source}{cell.id}".encode()
-        except UnicodeEncodeError:
-            raise ContentError(
-                f"not a notebook: cell {index} holds half of a character (a lone surrogate)"
-            ) from None
+        digest = xxh3_64_hexdigest(f"{cell.source}{cell.id}".encode())  # or an error: not UTF-8
         if not cell.id or cell.id in seen:
-            cell["id"] = f"{index}-{xxh3_64_hexdigest(cell.source.encode())[:8]}"
+            cell["id"] = f"{index}-{digest[:8]}"
         seen.add(cell.id)
         if cell.cell_type == "code":
             cell["outputs"] = [*complete(cell.get("outputs"))]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
+import copy
 import io
 import json
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
+from ipytorchseed.checking.notebook import complete
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import ADDRESS
 from ipytorchseed.reads.own_lines import MARK
 from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
@@ -33,21 +35,8 @@ _COLOUR = lazy_pattern(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]{0,4096}(?:\x1b\\|\x0
 # Our own messages on standard error, which depend on how busy the machine is.
 _OURS = lazy_pattern(r"^ipytorchseed: .*\n?", re.MULTILINE)
 
-# Code that reads the address of memory, other than ``id``.
-_ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
-
 WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
-
-
-def tells_addresses(source: str, builtins: Container[str]) -> bool:
-    """Return whether a cell reads the address of an object or of memory.
-
-    Args:
-        source: The cell's text.
-        builtins: The builtins that the cell's code looks up, also in functions that it calls.
-    """
-    return ADDRESS in builtins or _ADDRESS_OF.search(source) is not None
 
 
 def without_ours(outputs: Outputs) -> Outputs:
@@ -55,12 +44,8 @@ def without_ours(outputs: Outputs) -> Outputs:
     return [each for each in outputs if MARK not in (each.get("metadata") or {})]
 
 
-def without_addresses(outputs: Outputs) -> Outputs:
-    """Return outputs without the integers in their texts that may be addresses."""
-    return [*map(_without_addresses, outputs)]
-
-
-def _without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
+def without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an output without the integers in its texts that may be addresses."""
     if "text" in output:
         return {**output, "text": noise.without_addresses(joined(output["text"]))}
     data = {
@@ -97,14 +82,21 @@ def error_text(outputs: Outputs) -> str:
     return _clean("\n".join(said))
 
 
-def clean(kind: str, data: Any, *, timed: bool) -> object:  # noqa: ANN401 -- as nbformat has it
-    """Return MIME data without parts that differ in every run; an image as pixels.
+def clean_bundle(output: Mapping[str, Any], *, timed: bool) -> dict[str, object]:
+    """Return what an output shows, without parts that differ in every run.
 
     Args:
-        kind: The MIME type.
-        data: The data.
+        output: A display or a result. Widgets are left out.
         timed: Whether the cell reads a clock.
+
+    Returns:
+        The data by MIME type. An image is given as its pixels.
     """
+    data = output["data"]
+    return {kind: _clean_data(kind, data[kind], timed) for kind in data if WIDGET not in kind}
+
+
+def _clean_data(kind: str, data: Any, timed: bool) -> object:  # noqa: ANN401, FBT001 -- as nbformat has it
     if kind.startswith("image/") and kind != "image/svg+xml":
         return _pixels(data)
     if kind.startswith("text/") and not is_markup(kind):
@@ -153,3 +145,134 @@ def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its
 
 def _as_json(data: Any) -> str:  # noqa: ANN401 -- as above
     return data if isinstance(data, str) else json.dumps(data, sort_keys=True)
+
+
+_BLANK = lazy_pattern(r"\s+")
+_UNSEEN = frozenset({"script", "style", "head", "title", "template"})
+_CELL = frozenset({"td", "th"})
+_IN_LINE = frozenset({"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup", "u"})
+
+
+class _Text(HTMLParser):
+    """Collects the visible text of HTML, with a line for each row of a table."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 -- the parser's
+        self._unseen += tag in _UNSEEN
+        self._break(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen -= tag in _UNSEEN and self._unseen > 0
+        self._break(tag)
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.said.append(_BLANK.sub(" ", data))
+
+    def _break(self, tag: str) -> None:
+        if tag not in _IN_LINE:
+            self.said.append("  " if tag in _CELL else "\n")
+
+
+def read_html(html: str) -> str:
+    """Return the visible text of HTML."""
+    parser = _Text()
+    parser.feed(html)
+    parser.close()
+    lines = (" ".join(line.split()) for line in "".join(parser.said).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+# Widgets by their ids, in the form of a notebook's file.
+States = Mapping[str, Mapping[str, Any]]
+
+_VIEW, _STATE = f"{WIDGET}view+json", f"{WIDGET}state+json"
+_REFERENCE = "IPY_MODEL_"
+_BARS = frozenset({"FloatProgressModel", "IntProgressModel"})
+
+# Parts of a state that a front end shows as the widget's value.
+_RESULTS = "value", "index"
+
+
+def states_of(metadata: Mapping[str, Any]) -> States:
+    """Return the widgets in a notebook's metadata; some front ends save none."""
+    states = _dict(_dict(_dict(metadata.get("widgets")).get(_STATE)).get("state"))
+    return {name: _dict(state) for name, state in states.items()}
+
+
+def views_of(outputs: Outputs) -> list[str]:
+    """Return the ids of the widgets that outputs display."""
+    shown = (_dict(_dict(each.get("data")).get(_VIEW)).get("model_id") for each in outputs)
+    return [each for each in shown if isinstance(each, str)]
+
+
+class Views:
+    """The widgets that were displayed so far, and what each showed last."""
+
+    def __init__(self) -> None:
+        self._shown: dict[str, list[Mapping[str, Any]]] = {}
+
+    def changed(self, outputs: Outputs, states: States) -> Outputs:
+        """Return what is shown by the widgets that a cell displayed or changed.
+
+        Args:
+            outputs: The outputs of the cell.
+            states: The widgets after the cell.
+        """
+        found: list[Mapping[str, Any]] = []
+        for name in dict.fromkeys([*self._shown, *views_of(outputs)]):
+            now = [*_contents(name, states, frozenset())]
+            found += now if now != self._shown.get(name, []) else []
+            self._shown[name] = now
+        return found
+
+
+def _contents(name: str, states: States, above: frozenset[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield what a widget and the widgets inside it show, except progress bars."""
+    if name not in states or name in above:
+        return
+    model, above = states[name], above | {name}
+    state = _dict(model.get("state"))
+    inside = [
+        each.removeprefix(_REFERENCE) for each in _list(state.get("children")) if type(each) is str
+    ]
+    if any(_model_name(each, states) in _BARS for each in (name, *inside)):
+        return
+    yield from _values(model, _model_name(name, states))
+    for output in complete(copy.deepcopy(state.get("outputs"))):
+        yield output
+        inside += views_of([output])
+    for each in inside:
+        yield from _contents(each, states, above)
+
+
+def _values(model: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+    """Yield what a front end shows as a widget's value.
+
+    A file may leave out defaults.
+    """
+    state = _dict(model.get("state"))
+    kind = "text/html" if name.startswith("HTML") else "text/plain"
+    shown = [(kind, state[each]) for each in _RESULTS if state.get(each)]
+    for buffer in map(_dict, _list(model.get("buffers"))):
+        if buffer.get("path") == ["value"] and "format" in state:
+            shown = [(f"image/{state['format']}", buffer.get("data"))]
+    for kind, value in shown:
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
+        yield {"output_type": "display_data", "data": {kind: text}, "metadata": {}}
+
+
+def _model_name(name: str, states: States) -> str:
+    return str(states.get(name, {}).get("model_name"))
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

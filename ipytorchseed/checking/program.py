@@ -1,32 +1,210 @@
-"""A notebook's parsed code: imported names, calls, and places for new lines."""
+"""A notebook's code, and edits of it, which change no other byte of the file."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+import difflib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from ipytorchseed.checking.edits import Edit, Edits, Splice
-from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.verdict import CellVerdict
+from ipytorchseed.checking.notebook import MARK, VARIES, Cell, Notebook
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.entropy import ALIASES
 from ipytorchseed.reads.magics import parse_beside_magics
 from ipytorchseed.reads.parsing import dotted_name
-from ipytorchseed.why.explanation import Cause
+
+# The kind of an edit that adds ``VARIES`` to the tags of its cell.
+TAG = "tag"
+
+# Lines of a cell that a diff shows around each edit.
+_CONTEXT = 2
+
+_SPACE = lazy_pattern(r"[ \t\r\n]*")
+# A character as written in a JSON string.
+_UNIT = lazy_pattern(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|.", re.DOTALL)
+
+
+class Splice(NamedTuple):
+    """A replacement in a text.
+
+    Attributes:
+        start: Where the replaced text begins, in characters.
+        end: Where the replaced text ends; equal to ``start`` for an insertion.
+        text: The new text.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+class Edit(Struct, frozen=True):
+    """An edit of one cell.
+
+    Attributes:
+        cell: The cell, without edits.
+        kind: ``seed``, ``generator``, ``order``, ``operation``, ``threads``, ``file`` or ``tag``.
+        why: What the edit does, in a clause.
+        splices: Where the cell's text changes; none for a tag.
+    """
+
+    cell: Cell
+    kind: str
+    why: str
+    splices: tuple[Splice, ...] = ()
+
+
+# Edits that belong together.
+Edits = tuple[Edit, ...]
+
+
+def edit_text(source: str, edits: Iterable[Edit]) -> str:
+    """Return the text of a cell after its edits."""
+    return _splice(source, [each for edit in edits for each in edit.splices])
+
+
+def edit_file(text: str, edits: Sequence[Edit]) -> str:
+    """Return the text of a notebook's file after edits.
+
+    Args:
+        text: The file's text, of format 4.
+        edits: The edits. Insertions at one place keep their order.
+    """
+    whole = _members(text, _skip(text, text.startswith(MARK)))
+    cells = _members(text, whole["cells"][0])
+    splices: list[Splice] = []
+    by_place = sorted(edits, key=lambda each: each.cell.index)
+    for index, group in groupby(by_place, lambda each: each.cell.index):
+        of_cell, parts = [*group], _members(text, cells[index][0])
+        splices += _in_source(text, *parts["source"], of_cell)
+        if any(each.kind == TAG for each in of_cell):
+            splices.append(_tagged(text, parts["metadata"][0]))
+    return _splice(text, splices)
+
+
+def diff(name: str, source: str, edits: Sequence[Edit]) -> str:
+    """Return the edits of one cell as a unified diff.
+
+    Args:
+        name: The cell's name.
+        source: The cell's text.
+        edits: The cell's edits.
+    """
+    tags = [f"tag {VARIES}"] if any(each.kind == TAG for each in edits) else []
+    before, after = source.split("\n"), edit_text(source, edits).split("\n")
+    made = [*difflib.unified_diff(before, after, name, name, lineterm="", n=_CONTEXT)]
+    head = made or [f"--- {name}", f"+++ {name}"]
+    return "\n".join([*head[:2], *(f"+{tag}" for tag in tags), *head[2:]])
+
+
+def write(path: Path, before: str, after: str) -> None:
+    """Replace a file's content atomically; keep its mode.
+
+    Args:
+        path: The file; a link is followed.
+        before: The text that it must still have.
+        after: The new text.
+
+    Raises:
+        OSError: The file cannot be written, or has changed meanwhile.
+    """
+    target = Path(os.path.realpath(path))
+    if target.read_bytes() != before.encode():
+        raise OSError(0, "another program has changed it in the meantime")
+    fresh = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        fresh.write_bytes(after.encode())
+        shutil.copymode(target, fresh)
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _splice(text: str, splices: Iterable[Splice]) -> str:
+    """Replace pieces of a text.
+
+    Insertions at one place keep their order.
+    """
+    parts, done = [], 0
+    for start, end, new in sorted(splices, key=lambda each: each[:2]):
+        parts += [text[done:start], new]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _members(text: str, at: int) -> dict[str | int, tuple[int, int]]:
+    """Return where each value in a JSON object or array begins and ends.
+
+    Args:
+        text: The file's text.
+        at: Where the object or array begins.
+
+    Returns:
+        The places by key or index.
+    """
+    decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
+    found: dict[str | int, tuple[int, int]] = {}
+    keyed, at = text[at] == "{", _skip(text, at + 1)
+    while text[at] not in "]}":
+        key: str | int = len(found)
+        if keyed:
+            named, at = decode(text, at)
+            key, at = str(named), _skip(text, _skip(text, at) + 1)  # a colon
+        _, end = decode(text, at)
+        found[key] = at, end
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def _in_source(text: str, at: int, end: int, edits: Sequence[Edit]) -> Iterator[Splice]:
+    """Yield the splices of a cell's ``source``: one string, or a list of its lines."""
+    newline, strings = r"\n", [(at, end)]
+    if text[at] == "[":
+        strings = [*_members(text, at).values()]
+        newline = rf'\n",{text[at + 1 : strings[0][0]] if strings else ""}"'
+    places = [
+        unit.start()
+        for begin, stop in strings
+        for unit in _UNIT.finditer(text, begin + 1, stop - 1)
+    ]
+    places += [strings[-1][1] - 1] if strings else []
+    for start, stop, new in (each for edit in edits for each in edit.splices):
+        lines = (json.dumps(line, ensure_ascii=text.isascii())[1:-1] for line in new.split("\n"))
+        yield Splice(places[start], places[stop], newline.join(lines))
+
+
+def _tagged(text: str, at: int) -> Splice:
+    """Return the splice of a cell's ``metadata`` that adds the tag."""
+    members, word = _members(text, at), json.dumps(VARIES)
+    begin, made = at, f'"tags": [{word}]'
+    if "tags" in members:
+        (begin, _), made = members["tags"], word
+        members = _members(text, begin)
+    comma = ", " if members else ""
+    return Splice(begin + 1, begin + 1, f"{made}{comma}")
+
 
 # Code whose body may run more than once.
 _REPEATING = (
     ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
     ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda,
 )  # fmt: skip
-
-
-# Calls that we insert and that do not return None.
-_RETURN = ("torch.manual_seed(",)
 
 
 class Call(NamedTuple):
@@ -43,6 +221,11 @@ class Call(NamedTuple):
     node: ast.Call
     path: str
     repeated: bool
+
+    @property
+    def given(self) -> list[ast.expr]:
+        """The arguments, positional ones first."""
+        return [*self.node.args, *(each.value for each in self.node.keywords)]
 
 
 class Code(Struct, dict=True):
@@ -96,11 +279,6 @@ class Code(Struct, dict=True):
         """Return the offset at which the last line of a statement ends."""
         end = self.cell.source.find("\n", self.end(node))
         return len(self.cell.source) if end < 0 else end
-
-    def shares_line(self, node: ast.stmt) -> bool:
-        """Return whether another statement follows on a statement's last line."""
-        rest = self.cell.source[self.end(node) : self.line_end(node)]
-        return rest.lstrip().startswith(";") and rest.strip(" \t;") != ""
 
 
 class Program:
@@ -161,97 +339,6 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
             yield top, top
 
 
-# The cause of a difference that nothing recorded explains.
-UNRECORDED = Cause("", "", "fresh kernels give different output, and no cause was recorded")
-
-
-class FixTarget(Struct, frozen=True):
-    """A cell where a difference starts, and one cause of it.
-
-    Attributes:
-        program: The notebook's code.
-        found: The verdict on the cell.
-        cause: The cause; ``UNRECORDED`` if nothing recorded explains the difference.
-        seed: The seed to use in edits.
-        own_file: Returns the path, relative to the notebook's folder, of a file that the notebook
-            created since it first ran; an empty string for any other file.
-        cells: The verdicts on all cells.
-    """
-
-    program: Program
-    found: CellVerdict
-    cause: Cause
-    seed: int
-    own_file: Callable[[str], str] = lambda _: ""
-    cells: Sequence[CellVerdict] = ()
-
-    @property
-    def code(self) -> Code:
-        """The code of the cell."""
-        return self.program.of(self.found.cell)
-
-    @property
-    def writers(self) -> list[Code]:
-        """The code of the cells up to this one that wrote the file that is the cause."""
-        names = {each.cell.index for each in self.cells if self.cause.name in each.wrote}
-        return [each for each in self.until if each.cell.index in names]
-
-    @property
-    def before(self) -> list[Code]:
-        """The code of the cells before this one."""
-        return [each for each in self.program.codes if each.cell.index < self.found.cell.index]
-
-    @property
-    def until(self) -> list[Code]:
-        """The code of the cells up to this one."""
-        return [*self.before, self.code]
-
-
-def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Edits:
-    """Insert a call after the imports of its library, or after the first imports.
-
-    Args:
-        target: The target. The call is inserted in the target's cell or an earlier one.
-        call: The call, with the function's full dotted name.
-        kind: The kind of the edit.
-        why: What the edit does.
-
-    Returns:
-        One edit; none if nothing is imported before.
-    """
-    imports = [
-        (code, place, libraries)
-        for code in target.until
-        for place, statement in enumerate(code.tree.body)
-        if (libraries := _libraries(statement))
-    ]
-    own = [each for each in imports if call.partition(".")[0] in each[2]]
-    return tuple(
-        _insert(target.program, code, _last_import(code, place), call, kind, why)
-        for code, place, _ in (own or imports)[:1]
-    )
-
-
-def insert_at_top(target: FixTarget, code: Code, call: str, kind: str, why: str) -> Edits:
-    """Insert a call after the import of its library, or at the start of a cell.
-
-    The call is before the cell's other imports, because those modules may draw, too.
-
-    Args:
-        target: A target in the notebook.
-        code: The code of the cell.
-        call: The call, with the function's full dotted name.
-        kind: The kind of the edit.
-        why: What the edit does.
-
-    Returns:
-        One edit; none if the cell is not Python.
-    """
-    library = call.partition(".")[0]
-    last = next((each for each in code.tree.body if library in _libraries(each)), None)
-    return (_insert(target.program, code, last, call, kind, why),) if code.tree.body else ()
-
-
 def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> list[str]:
     """Return the lines of a call: it uses the notebook's imports, or adds its own.
 
@@ -277,18 +364,20 @@ def spell(program: Program, code: Code, after: ast.stmt | None, call: str) -> li
     return [f"import {library}", call]
 
 
-def _insert(  # noqa: PLR0913, PLR0917 -- an edit, and its place
+def insert(  # noqa: PLR0913, PLR0917 -- an edit, and its place
     program: Program, code: Code, last: ast.stmt | None, call: str, kind: str, why: str
 ) -> Edit:
     """Insert a call after a statement of a cell, or at the start of the cell."""
     lines = spell(program, code, last, call)
     if last is None:
         end, text = code.start(code.tree.body[0]), "".join(f"{line}\n" for line in lines)
-    elif code.shares_line(last):
-        end, text = code.end(last), "".join(f"; {line}" for line in lines)
     else:
-        end, text = code.line_end(last), "".join(f"\n{line}" for line in lines)
-    if last is code.tree.body[-1] and call.startswith(_RETURN):
+        end = code.line_end(last)
+        rest = code.cell.source[code.end(last) : end].lstrip()
+        follows = rest.startswith(";") and rest.strip(" \t;") != ""  # another statement
+        end, mark = (code.end(last), "; ") if follows else (end, "\n")
+        text = "".join(f"{mark}{line}" for line in lines)
+    if last is code.tree.body[-1] and call.startswith("torch.manual_seed("):
         text += ";"  # else the cell would show what it returns
     return Edit(code.cell, kind, why, (Splice(end, end, text),))
 
@@ -300,13 +389,13 @@ def _imports(statement: ast.stmt) -> list[ast.Import | ast.ImportFrom]:
     return [each for each in ast.walk(statement) if isinstance(each, (ast.Import, ast.ImportFrom))]
 
 
-def _libraries(statement: ast.stmt) -> set[str]:
+def libraries(statement: ast.stmt) -> set[str]:
     """Return the libraries that a statement imports from."""
     paths = (path for node in _imports(statement) for _, path in imported(node))
     return {path.partition(".")[0] for path in paths}
 
 
-def _last_import(code: Code, place: int) -> ast.stmt:
+def last_import(code: Code, place: int) -> ast.stmt:
     """Return the last import of a block of imports, which may contain magics."""
     last = code.tree.body[place]
     for statement in code.tree.body[place:]:

@@ -50,16 +50,14 @@ async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: 
     origin = verdict.origin
     if origin is None:
         return verdict
-    seconds = max(_SECONDS, verdict.seconds)
-    if origin.does_not_repeat:
-        trying = _catch(notebook, options, origin)
-    else:
-        trying = _test(notebook, options, origin, folder)
     tried = origin
-    with suppress(asyncio.TimeoutError, UncheckableError, OSError):
-        tried = await asyncio.wait_for(trying, seconds)
-    cells = [tried if each is origin else each for each in verdict.cells]
-    return replace(verdict, cells=cells)
+    with suppress(TimeoutError, UncheckableError, OSError):
+        async with asyncio.timeout(max(_SECONDS, verdict.seconds)):
+            if origin.does_not_repeat:
+                tried = await _catch(notebook, options, origin)
+            else:
+                tried = await _test(notebook, options, origin, folder)
+    return replace(verdict, cells=[tried if it is origin else it for it in verdict.cells])
 
 
 async def _test(
@@ -74,25 +72,16 @@ async def _test(
         return origin
     cells = notebook.runnable
     place = cells.index(origin.cell)
-    if options.rerun:
-        cells += reversed(cells[place:])
-    else:
-        cells = cells[: place + 1]
+    cells = [*cells, *reversed(cells[place:])] if options.rerun else cells[: place + 1]
     async with _after(notebook, options, cells, folder) as kernel:
         told = await kernel.ask(Why(name=origin.cell.id, prove=True))
-    said = {
-        (each["kind"], each["name"]): Finding(
-            each["proof"],
-            _reword(each["experiment"], told),
-            convert(each["parts"], tuple[Part, ...]),
-        )
-        for each in told.get("causes", ())
-    }
-    idle = {
-        (each["kind"], each["name"])
-        for each in told.get("cleared", ())
-        if each["message"].startswith(NO_EFFECT)
-    }
+    said = {}
+    for each in told.get("causes", ()):
+        parts = convert(each["parts"], tuple[Part, ...])
+        how = _reword(each["experiment"], told)
+        said[each["kind"], each["name"]] = Finding(each["proof"], how, parts)
+    cleared = [each for each in told.get("cleared", ()) if each["message"].startswith(NO_EFFECT)]
+    idle = {(each["kind"], each["name"]) for each in cleared}
     causes = [
         replace(cause, finding=said.get((cause.kind, cause.name), cause.finding))
         for cause in origin.causes
@@ -107,7 +96,8 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
     from nbformat.v4 import new_code_cell
 
     source, cells = origin.cell.source, notebook.runnable
-    if origin.programs or origin.wrote or origin.connected or _writes(source):
+    written = effects_of_cell(source, lambda text: ast.unparse(parse_beside_magics(text)))
+    if origin.programs or origin.wrote or origin.connected or [*writing_calls(written)]:
         return origin
     made = new_code_cell(f"%%deterministic --check --json\n{source}")
     with tempfile.TemporaryDirectory(prefix="its-") as folder:
@@ -135,11 +125,6 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
         finding=Finding(PROVED, f"{PROVED}: {how}"),
     )
     return replace(origin, causes=(cause,))
-
-
-def _writes(source: str) -> bool:
-    without_magics = effects_of_cell(source, lambda text: ast.unparse(parse_beside_magics(text)))
-    return bool(writing_calls(without_magics))
 
 
 @asynccontextmanager

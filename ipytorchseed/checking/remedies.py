@@ -7,24 +7,261 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from ipytorchseed.checking.edits import Edit, Edits, Splice
+from msgspec import Struct
+
 from ipytorchseed.checking.program import (
+    Call,
     Code,
-    FixTarget,
+    Edit,
+    Edits,
     Program,
-    insert_after_import,
-    insert_at_top,
+    Splice,
+    insert,
+    last_import,
+    libraries,
+    spell,
 )
-from ipytorchseed.checking.seeds import (
-    WITHOUT_SEED,
-    give_seed,
-    name_seed,
-    seed_source,
-    seeder,
-)
-from ipytorchseed.reads.entropy import sentence
+from ipytorchseed.checking.verdict import CellVerdict
+from ipytorchseed.reads.entropy import ENTROPY, sentence
 from ipytorchseed.reads.seed_arguments import takes_seed
 from ipytorchseed.render.labels import label_of
+from ipytorchseed.why.explanation import Cause
+
+# The cause of a difference that nothing recorded explains.
+UNRECORDED = Cause("", "", "fresh kernels give different output, and no cause was recorded")
+
+
+class FixTarget(Struct, frozen=True):
+    """A cell where a difference starts, and one cause of it.
+
+    Attributes:
+        program: The notebook's code.
+        found: The verdict on the cell.
+        cause: The cause; ``UNRECORDED`` if nothing recorded explains the difference.
+        seed: The seed to use in edits.
+        own_file: Returns the path, relative to the notebook's folder, of a file that the notebook
+            created since it first ran; an empty string for any other file.
+        cells: The verdicts on all cells.
+    """
+
+    program: Program
+    found: CellVerdict
+    cause: Cause
+    seed: int
+    own_file: Callable[[str], str] = lambda _: ""
+    cells: Sequence[CellVerdict] = ()
+
+    @property
+    def code(self) -> Code:
+        """The code of the cell."""
+        return self.program.of(self.found.cell)
+
+    @property
+    def writers(self) -> list[Code]:
+        """The code of the cells up to this one that wrote the file that is the cause."""
+        names = {each.cell.index for each in self.cells if self.cause.name in each.wrote}
+        return [each for each in self.until if each.cell.index in names]
+
+    @property
+    def before(self) -> list[Code]:
+        """The code of the cells before this one."""
+        return [each for each in self.program.codes if each.cell.index < self.found.cell.index]
+
+    @property
+    def until(self) -> list[Code]:
+        """The code of the cells up to this one."""
+        return [*self.before, self.code]
+
+
+def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Edits:
+    """Insert a call after the imports of its library, or after the first imports.
+
+    Args:
+        target: The target. The call is inserted in the target's cell or an earlier one.
+        call: The call, with the function's full dotted name.
+        kind: The kind of the edit.
+        why: What the edit does.
+
+    Returns:
+        One edit; none if nothing is imported before.
+    """
+    imports = [
+        (code, place, found)
+        for code in target.until
+        for place, statement in enumerate(code.tree.body)
+        if (found := libraries(statement))
+    ]
+    own = [each for each in imports if call.partition(".")[0] in each[2]]
+    return tuple(
+        insert(target.program, code, last_import(code, place), call, kind, why)
+        for code, place, _ in (own or imports)[:1]
+    )
+
+
+def insert_at_top(target: FixTarget, code: Code, call: str, kind: str, why: str) -> Edits:
+    """Insert a call after the import of its library, or at the start of a cell.
+
+    The call is before the cell's other imports, because those modules may draw, too.
+
+    Args:
+        target: A target in the notebook.
+        code: The code of the cell.
+        call: The call, with the function's full dotted name.
+        kind: The kind of the edit.
+        why: What the edit does.
+
+    Returns:
+        One edit; none if the cell is not Python.
+    """
+    library = call.partition(".")[0]
+    last = next((each for each in code.tree.body if library in libraries(each)), None)
+    return (insert(target.program, code, last, call, kind, why),) if code.tree.body else ()
+
+
+# The function that seeds a source, by the first part of the source's name.
+_SEEDS = {
+    "python": "random.seed",
+    "numpy": "numpy.random.seed",
+    "torch": "torch.manual_seed",
+    "cupy": "cupy.random.seed",
+}
+
+_DEFAULT = 42
+
+# Functions that take a seed from the system if none is passed.
+WITHOUT_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
+
+# How to draw seeds for several generators, by the library of their class: the source of the seeds,
+# and the call that draws one.
+_DRAWN = {
+    "numpy": ("numpy", "numpy.random.randint(2**31)"),
+    "random": ("python", "random.getrandbits(32)"),
+}
+
+
+def chosen_seed(program: Program) -> int:
+    """Return the first seed in the notebook's code, or 42 if there is none."""
+    for call in program.calls(program.codes):
+        if call.path in _SEEDS.values() and call.node.args:
+            given = call.node.args[0]
+            if isinstance(given, ast.Constant) and type(given.value) is int:
+                return given.value
+    return _DEFAULT
+
+
+def seeder(name: str) -> str:
+    """Return the function that seeds a source; empty if none is known."""
+    return _SEEDS.get(name.partition(".")[0], "")
+
+
+def seed_source(target: FixTarget) -> Iterator[Edits]:
+    """Seed a source after the import of its library, or in the cell that draws.
+
+    In the cell, the new line is above imports that may draw.
+    """
+    call = f"{seeder(target.cause.name)}({target.seed})"
+    name = target.cause.name
+    why = f"seeds {name}, which {target.found.cell.name} draws from and nothing had seeded"
+    yield insert_after_import(target, call, "seed", why)
+    yield insert_at_top(target, target.code, call, "seed", why)
+
+
+def give_seed(target: FixTarget) -> Iterator[Edits]:
+    """Pass a seed to the calls that would take one from the system.
+
+    If a function is the cause, only its calls get a seed; otherwise all such calls up to the cell
+    do. Each call gets a different seed. A call that may run more than once draws its seeds from a
+    source, which is then seeded too.
+    """
+    program, until, edits = target.program, target.until, list[Edit]()
+    drawn = dict[str, None]()
+    for place, call in enumerate(filter(_lacks_seed, program.calls(program.codes))):
+        other = target.cause.kind == "entropy" and call.path != target.cause.name
+        if other or call.code not in until:
+            continue
+        seed = str(target.seed + place)
+        source, how = _DRAWN.get(call.path.partition(".")[0], ("", ""))
+        if call.repeated and source and call.path not in _SEEDS.values():
+            within = [each for each in call.code.tree.body if each.lineno <= call.node.lineno][-1]
+            lines = spell(program, call.code, within, how)
+            if len(lines) == 1:  # the call needs no import
+                seed = lines[0]
+                drawn[source] = None
+        edits.append(_seeded(call, seed))
+    for source in drawn:
+        why = f"seeds {source}, because other seeds are drawn from it"
+        edits += insert_after_import(target, f"{_SEEDS[source]}({target.seed})", "seed", why)
+    yield tuple(edits)
+
+
+def _lacks_seed(call: Call) -> bool:
+    """Return whether a call would take its seed from the system."""
+    empty = all(isinstance(each, ast.Constant) and each.value is None for each in call.given)
+    return empty and call.path in WITHOUT_SEED
+
+
+def _seeded(call: Call, seed: str) -> Edit:
+    """Return the edit that adds a seed to a call."""
+    end = call.code.end(call.node) - 1
+    splice = call.code.replace(call.given[0], seed) if call.given else Splice(end, end, seed)
+    function = label_of(ast.unparse(call.node.func), 40)
+    why = f"gives {function} a fixed seed, not one from the system"
+    return Edit(call.code.cell, "generator", why, (splice,))
+
+
+def name_seed(target: FixTarget) -> Iterator[Edits]:
+    """Add the seed argument to the calls in a cell that accept one.
+
+    If one of the functions is the cause, only its calls get a seed, in this and in earlier cells.
+    """
+    lacking = {(each.cell.index, it[0]): it for each in target.cells for it in each.lacking}
+    named = [call for call in target.program.calls(target.until) if call.path == target.cause.name]
+    for calls in (named, [*target.program.calls([target.code])]):
+        edits: list[Edit] = []
+        for call in calls:
+            function, seed = ast.unparse(call.node.func), target.seed + len(edits)
+            _, name, place = lacking.get((call.code.cell.index, function), ("", "", 0))
+            splice = _name(call, name, place, seed) if name else None
+            if splice:
+                why = f"{_PASSES} `{name}={seed}` to `{label_of(function, 40)}()`"
+                edits.append(Edit(call.code.cell, "generator", why, (splice,)))
+        if edits:
+            yield tuple(edits)
+            return
+
+
+_PASSES = "passes"
+
+
+def say_seed(target: FixTarget) -> str:
+    """Return which seeds to pass, and in which cell; empty if none is known.
+
+    Args:
+        target: The cell, and the cause.
+    """
+    edits = [edit for edits in name_seed(target) for edit in edits]
+    places = ["" if each.cell is target.found.cell else f" in {each.cell.name}" for each in edits]
+    said = (f"{each.why}{place}" for each, place in zip(edits, places, strict=True))
+    return "\n".join(each.replace(_PASSES, "pass", 1) for each in said)
+
+
+def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
+    """Return the splice that adds a seed by keyword; None if the call may have one."""
+    code, node = call.code, call.node
+    for keyword in node.keywords:
+        if keyword.arg == name:
+            empty = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
+            return code.replace(keyword.value, str(seed)) if empty else None
+    unpacked = [each for each in node.args if isinstance(each, ast.Starred)]
+    if unpacked or None in {each.arg for each in node.keywords} or place < len(node.args):
+        return None
+    begin, end = code.end(node.func), code.end(node) - 1
+    before = code.cell.source[begin:end].rstrip()
+    if "#" not in before.rpartition("\n")[2]:
+        end = begin + len(before)
+    lead = {"(": "", ",": " "}.get(before[-1], ", ")
+    return Splice(end, end, f"{lead}{name}={seed}")
+
 
 # Functions that ignore the order of items in their arguments. The list need not be complete: an
 # edit that sorts for another such function is dropped, because the notebook repeats without it.
@@ -32,12 +269,12 @@ _UNORDERED = frozenset({
     "all", "any", "bool", "frozenset", "isinstance", "len", "max", "min", "set", "sorted", "sum",
 })  # fmt: skip
 
+_LISTINGS = frozenset({"glob.glob", "glob.iglob", "os.listdir"})
+_LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
+
 _SETS = frozenset({"frozenset", "set"})
 _SET_METHODS = frozenset({"copy", "difference", "intersection", "symmetric_difference", "union"})
 _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
-
-_LISTINGS = frozenset({"glob.glob", "glob.iglob", "os.listdir"})
-_LISTING_METHODS = frozenset({"glob", "iterdir", "rglob"})
 
 
 def _find_sets(target: FixTarget) -> set[str]:
@@ -68,28 +305,14 @@ def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
     return program.path(node.func) in _SETS
 
 
-def _is_listing(program: Program, node: ast.expr) -> bool:
-    """Return whether an expression is a call that lists a folder."""
-    if not isinstance(node, ast.Call):
-        return False
-    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    return method in _LISTING_METHODS or program.path(node.func) in _LISTINGS
-
-
 def _is_ordered(program: Program, code: Code, node: ast.expr) -> bool:
     """Return whether an expression is used where the order of its items matters."""
     around = code.around[node]
     if isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension)):
         return node is around.iter
     if isinstance(around, ast.Call):
-        return node is not around.func and not _ignores_order(program, code, node)
+        return node is not around.func and program.path(around.func) not in _UNORDERED
     return isinstance(around, (ast.keyword, ast.Starred, ast.FormattedValue))
-
-
-def _ignores_order(program: Program, code: Code, node: ast.AST) -> bool:
-    """Return whether the call around an argument ignores the order of its items."""
-    call = code.around[node]
-    return isinstance(call, ast.Call) and program.path(call.func) in _UNORDERED
 
 
 class Remedy(NamedTuple):
@@ -123,14 +346,10 @@ def obstacle(target: FixTarget) -> str:
     place = f"{target.found.cell.name}, line {lines[0]}" if lines else target.found.cell.name
     said = [row.obstacle for row in REMEDIES if row.obstacle and row.matches(target)]
     if target.cause.kind == "entropy":
-        why = sentence(target.cause.name)
-    elif said:
-        why = said[0]
+        said = [sentence(target.cause.name)]
     elif target.found.programs and not target.cause.kind:
-        why = sentence(target.found.programs[0])
-    else:
-        why = target.cause.message
-    return f"{place}: {why}"
+        said += [sentence(target.found.programs[0])]
+    return f"{place}: {[*said, target.cause.message][0]}"
 
 
 # --------------------------------------------------------------------------------------------------
@@ -180,11 +399,16 @@ def _sort_sets(target: FixTarget) -> Iterator[Edits]:
 
 
 def _sort_listings(target: FixTarget) -> Iterator[Edits]:
-    """Sort the folder listings of a cell."""
+    """Sort the folder listings of a cell, unless a function ignores their order."""
     program = target.program
 
     def varies(code: Code, node: ast.expr) -> bool:
-        return _is_listing(program, node) and not _ignores_order(program, code, node)
+        call = code.around[node]
+        ignored = isinstance(call, ast.Call) and program.path(call.func) in _UNORDERED
+        if ignored or not isinstance(node, ast.Call):
+            return False
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        return method in _LISTING_METHODS or program.path(node.func) in _LISTINGS
 
     yield _sort(target, [target.code], varies)
 
@@ -210,6 +434,10 @@ def _use_one_thread(target: FixTarget) -> Iterator[Edits]:
     yield insert_at_top(target, target.code, "torch.set_num_threads(1)", "threads", why)
 
 
+# --------------------------------------------------------------------------------------------------
+# The table
+
+
 def _remove_file(target: FixTarget) -> Iterator[Edits]:
     """Delete a file of the previous run before the first cell that uses it.
 
@@ -218,42 +446,27 @@ def _remove_file(target: FixTarget) -> Iterator[Edits]:
     path = PurePath(target.own_file(target.cause.name))
     why = f"removes {path}, which the previous run left behind"
     call = f"pathlib.Path({path.as_posix()!r}).unlink(missing_ok=True)"
-    writers = target.writers
     for code in target.until if path.name else ():
         texts = [node.value for node in ast.walk(code.tree) if isinstance(node, ast.Constant)]
         named = any(isinstance(each, str) and PurePath(each).name == path.name for each in texts)
-        if named or code in writers:
+        if named or code in target.writers:
             yield insert_at_top(target, code, call, "file", why)
             return
 
 
-# --------------------------------------------------------------------------------------------------
-# The table
-
-
-def _is_source(target: FixTarget) -> bool:
-    return target.cause.kind == "rng" and bool(seeder(target.cause.name))
-
-
 def _makes_generator(target: FixTarget) -> bool:
-    is_generator = target.cause.kind == "rng" and not _is_source(target)
-    return is_generator or target.cause.name in WITHOUT_SEED
+    cause = target.cause
+    return (cause.kind == "rng" and not seeder(cause.name)) or cause.name in WITHOUT_SEED
 
 
 def _takes_seed(target: FixTarget) -> bool:
     return not target.cause.kind or takes_seed(target.cause.kind, target.cause.name)
 
 
-def _is_not_ours(target: FixTarget) -> bool:
-    """Return whether the cause is a file that the notebook did not write."""
-    own = target.writers or target.own_file(target.cause.name)
-    return target.cause.kind == "file" and not own
-
-
 # Rows for the same kind of cause are in the order of their edits' size, smallest first.
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(_makes_generator, give_seed),
-    Remedy(_is_source, seed_source),
+    Remedy(lambda to: to.cause.kind == "rng" and bool(seeder(to.cause.name)), seed_source),
     Remedy(
         lambda target: target.cause.name == "PYTHONHASHSEED",
         _sort_sets,
@@ -266,7 +479,7 @@ REMEDIES: tuple[Remedy, ...] = (
     Remedy(_uses_torch, _use_one_thread),
     Remedy(lambda target: target.cause.kind == "file", _remove_file),
     Remedy(
-        _is_not_ours,
+        lambda to: to.cause.kind == "file" and not (to.writers or to.own_file(to.cause.name)),
         lambda _: iter(()),
         "it reads a file that changes, and no recorded cell wrote that file",
     ),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from pathlib import PurePath
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from ipytorchseed.checking.causes import is_unseeded
-from ipytorchseed.checking.edits import diff
 from ipytorchseed.checking.grading import Found, Grade, worst
 from ipytorchseed.checking.notebook import VARIES
+from ipytorchseed.checking.program import diff
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.labels import label_of
@@ -33,14 +34,9 @@ _SAVED = {
     Found.SKIPPED: "left out",
 }
 
-_OWN = frozenset({"code", "environment", "file", "flag"})
-
 _NO_REASON = "no cause was recorded"
 _TRY = "put %%deterministic --check at the top of the cell, after %load_ext ipytorchseed"
-_PERHAPS = (
-    "The difference may be a memory address, a handle or a counter in an object. If results depend"
-    f" on it, {_TRY}"
-)
+_PERHAPS = f"The difference may be an address or a counter. If results depend on it, {_TRY}"
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
@@ -49,12 +45,6 @@ def text(verdicts: Sequence[Verdict]) -> str:
     Args:
         verdicts: The verdicts, in the order in which the notebooks were named.
     """
-    said = [part for part in map(explanation, verdicts) if part]
-    return "\n\n".join([table(verdicts), *said])
-
-
-def table(verdicts: Sequence[Verdict]) -> str:
-    """Return a table with a line for each notebook."""
     rows = []
     for each in verdicts:
         took = f"{each.seconds:.1f} s" if each.seconds else ""
@@ -65,7 +55,7 @@ def table(verdicts: Sequence[Verdict]) -> str:
         "Cells": {"justify": "right"},
         "Took": {"justify": "right", "no_wrap": True},
     }
-    return draw_table("", columns, rows)
+    return "\n\n".join(filter(None, [draw_table("", columns, rows), *map(explanation, verdicts)]))
 
 
 def _count(verdict: Verdict) -> str:
@@ -85,22 +75,19 @@ def headline(verdict: Verdict) -> str:
         # The cell that raised is one of the cells.
         some = verdict.failed is not None and len(verdict.cells) > 1
         return "not checked to the end" if some else "not checked"
-    if verdict.written:
-        return "fixed"
     if verdict.rerun:
         return "safe to run again" if first is None else "not safe to run again"
-    if first is not None:
-        return "differs by rounding" if first.rounding else "differs"
-    return _repeats(verdict)
-
-
-def _repeats(verdict: Verdict) -> str:
-    """Return the result in a few words, for a notebook without a cell that differs."""
-    if not verdict.cells and (verdict.receipt or verdict.saved):
-        return "receipt written" if verdict.receipt else "nothing saved"
     rounded = any(each.outputs is Found.ROUNDING for each in verdict.cells)
-    still = "still true up to rounding" if rounded else "still true"
-    return still if verdict.saved else "repeats"
+    said = {
+        "fixed": verdict.written,
+        "differs by rounding": first is not None and first.rounding,
+        "differs": first is not None,
+        "receipt written": not verdict.cells and verdict.receipt,
+        "nothing saved": not verdict.cells and verdict.saved,
+        "still true up to rounding": verdict.saved and rounded,
+        "still true": verdict.saved,
+    }
+    return next((words for words, holds in said.items() if holds), "repeats")
 
 
 def summary(verdict: Verdict) -> str:
@@ -108,8 +95,8 @@ def summary(verdict: Verdict) -> str:
     first, origin = verdict.first, verdict.origin
     if verdict.saved and first is not None:
         change = worst(first.grades)
-        shows = f"differs from what the file shows: {change.what}, {change.detail}"
-        return visible(f"{first.name} {shows}")
+        shown = f"{change.what}, {change.detail}"
+        return visible(f"{first.name} differs from what the file shows: {shown}")
     if verdict.fault is not None and first is None:
         return visible(verdict.fault)
     if origin is None:
@@ -128,12 +115,8 @@ def summary(verdict: Verdict) -> str:
 def _left_behind(verdict: CellVerdict) -> str:
     """Describe briefly which values a cell with equal outputs left different, or why."""
     left = ", ".join(sorted(verdict.left)) or "digits that it does not show"
-    causes = ", ".join(map(_short, verdict.causes))
-    return f"{verdict.cell.name} leaves different values: {causes or left}"
-
-
-def _short(cause: Cause) -> str:
-    return f"{cause.name}, never seeded" if is_unseeded(cause) else cause.name
+    causes = (f"{each.name}{', never seeded' * is_unseeded(each)}" for each in verdict.causes)
+    return f"{verdict.cell.name} leaves different values: {', '.join(causes) or left}"
 
 
 def explanation(verdict: Verdict) -> str:
@@ -193,7 +176,12 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         yield "  The difference starts in an earlier cell:"
         yield from _cell(origin, shown=True)
     yield from _others(verdict)
-    yield from _obstacle_lines(verdict)
+    if verdict.obstacles:
+        yield ""
+        yield "  not fixed, and nothing was written:"
+        yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
+        if verdict.fault is None and verdict.failed is None:
+            yield f"    --tag marks the cells that show it as {VARIES}, and fixes the others"
 
 
 def _saved(verdict: Verdict) -> Iterator[str]:
@@ -212,11 +200,9 @@ def _saved(verdict: Verdict) -> Iterator[str]:
     if verdict.first is None:
         return
     if not verdict.in_order:
-        said = "When it was saved, not every cell had run exactly once, from top to bottom."
-        yield wrap(said, first="  ")
+        yield "  When it was saved, not every cell had run exactly once, from top to bottom."
     yield from _named("No run is saved in the file, but it ran here: {}.", never)
-    said = "To check whether it repeats at all, run ipytorchseed check without --saved."
-    yield wrap(said, first="  ")
+    yield "  To check whether it repeats at all, run ipytorchseed check without --saved."
 
 
 def _edit_lines(verdict: Verdict) -> Iterator[str]:
@@ -226,16 +212,6 @@ def _edit_lines(verdict: Verdict) -> Iterator[str]:
     edits = many(len(made), "edit")
     yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
     yield from (wrap(each.why, first=f"  {each.cell.name}  ") for each in made)
-
-
-def _obstacle_lines(verdict: Verdict) -> Iterator[str]:
-    """Yield the lines about what no edit fixes."""
-    if verdict.obstacles:
-        yield ""
-        yield "  not fixed, and nothing was written:"
-        yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
-    if verdict.obstacles and verdict.fault is None and verdict.failed is None:
-        yield f"    --tag marks the cells that show it as {VARIES}, and fixes the others"
 
 
 def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -266,7 +242,10 @@ def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> 
         yield "    same output, other variables"
     for change in verdict.changes[:_MOST]:
         yield wrap(f"{change.name or change.what}: {change.detail}", first="    ")
-        yield from _lines(change) if saved and isinstance(change, Grade) else ()
+        if saved and isinstance(change, Grade) and change.found is Found.DIFFERENT:
+            lines = ("file", change.saved), ("now ", change.fresh)
+            for place, line in lines if change.saved or change.fresh else ():
+                yield f"      {place}  {visible(line) or '(nothing)'}"
     more = len(verdict.changes) - _MOST
     if more > 0:
         yield f"    and {more} more"
@@ -282,21 +261,11 @@ def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> 
         yield wrap(said, first="  ▲ ")
 
 
-def _lines(grade: Grade) -> Iterator[str]:
-    """Yield the first lines that differ, of the saved and of the fresh output."""
-    if grade.found is Found.DIFFERENT and (grade.saved or grade.fresh):
-        yield f"      file  {visible(grade.saved) or '(nothing)'}"
-        yield f"      now   {visible(grade.fresh) or '(nothing)'}"
-
-
 def _causes(causes: Sequence[Cause]) -> Iterator[str]:
-    """Yield the lines about causes: messages, fixes, and results of experiments.
-
-    A fix that several causes in a row share is shown once, below the last of them.
-    """
+    """Yield the lines about causes: messages, fixes, and results of experiments."""
     for cause, after in zip_longest(causes, causes[1:]):
         yield wrap(cause.message, first="  ▲ ")
-        if after is None or after.fix != cause.fix:
+        if after is None or after.fix != cause.fix:  # else it is shown below the next cause
             yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
         if cause.finding.how:
             yield wrap(cause.finding.how, first="    ")
@@ -308,52 +277,42 @@ _HASHES = "the cause may be the order of a set of strings: try PYTHONHASHSEED=0"
 def _next_step(verdict: CellVerdict) -> str:
     """Describe what to do about a cell that differs without a recorded cause."""
     if verdict.programs:
-        return (
-            f"the cell {say_programs(verdict.programs)}. To see whether an operation differs as"
-            f" well, {_TRY}"
-        )
-    gave = "left different values" if verdict.only_state else "gave different output"
-    unseen = f", but {first_of(verdict.unseen, _MOST)} could be inspected only in part"
-    said = (
-        f"two runs of the cell {gave}, and no recorded input differs"
-        f"{unseen if verdict.unseen else ''}. "
-    )
+        said = f"the cell {say_programs(verdict.programs)}"
+        return f"{said}. To see whether an operation differs as well, {_TRY}"
+    said = "left different values" if verdict.only_state else "gave different output"
+    said = f"two runs of the cell {said}, and no recorded input differs"
+    if verdict.unseen:
+        said += f", but {first_of(verdict.unseen, _MOST)} could be inspected only in part"
     hashes = os.environ.get("PYTHONHASHSEED", "random") == "random"
     if verdict.repeats:
-        return f"{said}Within one kernel the cell repeats{f', so {_HASHES}' if hashes else ''}"
-    return (
-        f"{said}To find an operation that gives a different result each time, {_TRY}"
-        f"{f'. If the cell repeats within one kernel, {_HASHES}' if hashes else ''}"
-    )
+        return f"{said}. Within one kernel the cell repeats{f', so {_HASHES}' * hashes}"
+    said += f". To find an operation that gives a different result each time, {_TRY}"
+    return f"{said}{f'. If the cell repeats within one kernel, {_HASHES}' * hashes}"
 
 
 def _others(verdict: Verdict) -> Iterator[str]:
     told = (verdict.first, verdict.origin)
     others = [each for each in verdict.cells if each.differs and each not in told]
     known = {cause.name for each in told if each for cause in each.causes}
-    silent = [each for each in others if each.only_state]
     shown = [
-        f"{each.cell.name}{_also(verdict, each, known)}" for each in others if each not in silent
+        f"{each.cell.name}{_also(verdict, each, known)}" for each in others if not each.only_state
     ]
     if others:
         yield ""
     if shown:
         yield wrap(f"also different: {', '.join(shown)}", first="  ")
-    yield from _named("same output, other variables: {}", silent)
+    yield from _named(
+        "same output, other variables: {}", [each for each in others if each.only_state]
+    )
 
 
 def _also(verdict: Verdict, cell: CellVerdict, known: set[str]) -> str:
-    """Return a cell's causes that were not reported yet, and where they are."""
-    origin, begun = verdict.find_origins(cell)[-1]
-    own = [each for each in cell.causes if each.kind in _OWN]
-    begun = [each for each in begun if each.kind == "entropy" or is_unseeded(each)]
-    for causes, where in ((own, cell), (begun, origin)):
-        new = [each for each in causes if each.name not in known]
-        names = ["the edit" if each.kind == "code" else PurePath(each.name).name for each in new]
-        if names:
-            place = "" if where is cell else f" in {where.cell.name}"
-            return f" ({', '.join(names)}{place})"
-    return ""
+    """Return the causes where a cell's difference starts, without those in ``known``."""
+    origin, causes = verdict.find_origins(cell)[-1]
+    new = [each for each in causes if each.name not in known]
+    names = ["the edit" if each.kind == "code" else PurePath(each.name).name for each in new]
+    place = "" if origin is cell else f" in {origin.cell.name}"
+    return f" ({', '.join(names)}{place})" if names else ""
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:
@@ -363,15 +322,12 @@ def as_json(verdicts: Sequence[Verdict]) -> str:
 
 def _notebook(verdict: Verdict) -> dict[str, object]:
     first, origin, unreached = verdict.first, verdict.origin, verdict.unreached
+    said = summary(verdict) if origin is first else origin and visible(_left_behind(origin))
     told: dict[str, object] = {
         "path": str(verdict.path),
         "reproducible": verdict.reproducible,
         "first_divergence": first and {**_identity(first), "message": summary(verdict)},
-        "origin": origin
-        and {
-            **_identity(origin),
-            "message": summary(verdict) if origin is first else visible(_left_behind(origin)),
-        },
+        "origin": origin and {**_identity(origin), "message": said},
         "cells": [_cell_json(each, saved=verdict.saved) for each in verdict.cells],
     }
     if unreached is not None:
@@ -416,3 +372,64 @@ def _cell_json(cell: CellVerdict, *, saved: bool) -> dict[str, object]:
         ]
         told["notes"] = list(cell.notes)
     return told
+
+
+def as_junit(verdicts: Sequence[Verdict]) -> str:
+    """Return verdicts as JUnit XML.
+
+    A notebook that differs is a failure. A notebook that could not be checked is an error.
+
+    Args:
+        verdicts: The verdicts, in the order in which the notebooks were named.
+    """
+    codes = Counter(each.exit_code for each in verdicts)
+    root = ET.Element("testsuites")
+    suite = ET.SubElement(
+        root,
+        "testsuite",
+        name="ipytorchseed check",
+        tests=str(len(verdicts)),
+        failures=str(codes[1]),
+        errors=str(codes[2]),
+        time=f"{sum(each.seconds for each in verdicts):.3f}",
+    )
+    for verdict in verdicts:
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=visible(".".join(verdict.path.parent.parts)) or ".",
+            name=visible(verdict.path.name),
+            file=visible(str(verdict.path)),
+            time=f"{verdict.seconds:.3f}",
+        )
+        if verdict.exit_code:
+            kind = "failure" if verdict.fault is None else "error"
+            told = ET.SubElement(case, kind, message=summary(verdict))
+            told.text = explanation(verdict)
+        elif said := explanation(verdict):
+            ET.SubElement(case, "system-out").text = said
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def annotate(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """Yield an annotation for each differing notebook; GitHub shows it at the file.
+
+    Args:
+        verdicts: The verdicts, in any order.
+    """
+    for verdict in verdicts:
+        if not verdict.exit_code:
+            continue
+        title = _property(f"{visible(verdict.path.name)}: {headline(verdict)}")
+        file = _property(visible(verdict.path.as_posix()))
+        said = _data(explanation(verdict))
+        yield f"::error file={file},line={verdict.line},title={title}::{said}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

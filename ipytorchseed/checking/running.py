@@ -5,27 +5,35 @@ from __future__ import annotations
 import asyncio
 import signal
 import tempfile
+import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, chdir, closing, suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.checking.against import compare_receipt, make_receipt
 from ipytorchseed.checking.causes import for_notebook
-from ipytorchseed.checking.comparing import compare
-from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.comparing import compare, compare_receipt, make_receipt
+from ipytorchseed.checking.kernel import Options, Pass, run_through
 from ipytorchseed.checking.notebook import RAISES, Notebook, read
-from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.proving import prove
-from ipytorchseed.checking.saved import compare_saved, has_outputs
+from ipytorchseed.checking.report import headline
+from ipytorchseed.checking.saved import compare_saved
 from ipytorchseed.checking.verdict import Unreached, Verdict
-from ipytorchseed.errors import UncheckableError
+from ipytorchseed.cluster.clients import connect, spread
+from ipytorchseed.errors import LookupFailure, UncheckableError
 from ipytorchseed.foreign import TOO_DEEP
+from ipytorchseed.render.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import TaskID
+
 
 Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
@@ -103,20 +111,19 @@ def check(
 
 def _run_in_thread(work: Coroutine[Any, Any, list[Verdict]]) -> list[Verdict]:
     """Run a coroutine in a new thread; an interrupt ends it."""
-    under: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = []
+    tasks: list[asyncio.Task[list[Verdict]]] = []
 
     async def main() -> list[Verdict]:
-        under.append((asyncio.get_running_loop(), asyncio.current_task()))
-        return await work
+        tasks.append(asyncio.create_task(work))
+        return await tasks[0]
 
     with ThreadPoolExecutor(1) as apart:
         done = apart.submit(asyncio.run, main())
         try:
             return done.result()
         except BaseException:
-            for loop, task in under:
-                if task is not None and not done.done():
-                    loop.call_soon_threadsafe(task.cancel)
+            for task in () if done.done() else tasks:
+                task.get_loop().call_soon_threadsafe(task.cancel)
             raise
 
 
@@ -124,36 +131,19 @@ async def _check_all(
     paths: Sequence[Path], options: Options, watcher: Watcher, way: Way
 ) -> list[Verdict]:
     setup = Setup(options, asyncio.Semaphore(options.jobs), watcher)
-    tasks = [asyncio.ensure_future(_check(path, setup, way)) for path in paths]
-    with _interrupts_end(tasks):
-        return await asyncio.gather(*tasks)
-
-
-@contextmanager
-def _interrupts_end(tasks: Sequence[asyncio.Future[Verdict]]) -> Iterator[None]:
-    """Cancel the tasks on SIGINT and SIGTERM; each then ends its kernels."""
-    loop = asyncio.get_running_loop()
-
-    def end() -> None:
-        for task in tasks:
-            task.cancel()
-
-    caught: dict[signal.Signals, Any] = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        before = signal.getsignal(number)
-        if before is signal.SIG_IGN:  # as in a job that a script runs in the background
-            continue
-        # Windows and threads have no such handlers: asyncio cancels the tasks there.
-        with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, end)
-            caught[number] = before
+    tasks = [asyncio.create_task(_check(path, setup, way)) for path in paths]
+    loop, work = asyncio.get_running_loop(), asyncio.gather(*tasks)
+    before = signal.getsignal(signal.SIGTERM)
+    catch = before is not signal.SIG_IGN and threading.current_thread() is threading.main_thread()
+    if catch:
+        signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(work.cancel))
     try:
-        yield
+        return await work
+    except asyncio.CancelledError:  # also on SIGINT; each task has ended its kernels
+        return [task.result() for task in tasks]
     finally:
-        for number, before in caught.items():
-            loop.remove_signal_handler(number)  # this restores the system's default
-            if before is not None:  # else no Python code set it
-                signal.signal(number, before)
+        if catch:
+            signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 async def _check(path: Path, setup: Setup, way: Way) -> Verdict:
@@ -193,7 +183,9 @@ async def run(
     cells = len(notebook.runnable)
     if not cells:
         return Verdict(notebook.path, note="no code cells: there is nothing to run")
-    if options.saved and not has_outputs(notebook):
+    if options.saved and not any(
+        notebook.node.cells[each.index].outputs for each in notebook.cells
+    ):
         note = "no outputs are saved in it: nothing to compare"
         return Verdict(notebook.path, note=note, saved=True)
     watcher.begin(notebook.path, cells * times * (1 + options.rerun), trying)
@@ -214,12 +206,7 @@ async def run(
     verdict = Verdict(notebook.path)
     first = min(2, times) if options.quick else times
     for count in filter(None, (first, times - first)):  # the runs that start together
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(one()) for _ in range(count)]
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
-        passes += [each for task in tasks for each in task.result()]
+        passes += chain.from_iterable(await asyncio.gather(*(one() for _ in range(count))))
         verdict = _judge(notebook, passes, options)
         if verdict.fault is not None or verdict.differing:
             break
@@ -266,3 +253,102 @@ def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unrea
     reached = set.intersection(*(each.begun for each in passes))
     left = wanted - reached
     return Unreached(len(left), len(wanted), reason) if reached and left else None
+
+
+class Bars(ExitStack, Watcher):
+    """Draws a bar for each notebook.
+
+    Args:
+        console: Where to draw; None for standard error.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        super().__init__()
+        self._tasks: dict[Path, TaskID] = {}
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[found]}", markup=False),
+            console=console or Console(stderr=True),
+            transient=True,  # the table that follows has all results
+        )
+        self.enter_context(self._progress)
+
+    def begin(self, path: Path, steps: int, trying: str = "") -> None:
+        """Draw an empty bar, and next to it the edits that are tried."""
+        if path not in self._tasks:
+            self._tasks[path] = self._progress.add_task(visible(str(path)), found="")
+        self._progress.reset(self._tasks[path], total=steps, found=visible(trying))
+
+    def step(self, path: Path) -> None:
+        """Advance the bar by one run of a cell."""
+        self._progress.advance(self._tasks[path])
+
+    def end(self, verdict: Verdict) -> None:
+        """Show the result next to the bar."""
+        if verdict.path in self._tasks:
+            self._progress.update(self._tasks[verdict.path], found=headline(verdict))
+
+
+def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
+    paths: Sequence[Path],
+    options: Options,
+    watcher: Watcher,
+    way: Way,
+    profile: str,
+    told: Callable[[str], object],
+) -> list[Verdict]:
+    """Check notebooks on engines; if one dies, another takes over its notebooks.
+
+    An interrupt ends all checks. Unfinished notebooks are reported as interrupted.
+
+    Args:
+        paths: The notebooks.
+        options: How to run them.
+        watcher: Called when a notebook starts and ends.
+        way: The check to run on each notebook.
+        profile: The profile of the cluster; empty for ``default``.
+        told: Called with a sentence when an engine dies.
+
+    Returns:
+        A verdict for each notebook, in the order of ``paths``.
+
+    Raises:
+        LookupFailure: No cluster answers, or ipyparallel is not installed.
+    """
+    verdicts: dict[str, Verdict] = {}
+
+    def done(name: str, came: Verdict | LookupFailure) -> None:
+        if isinstance(came, LookupFailure):
+            came = Verdict(Path(name), fault=str(came))
+        verdicts[name] = came
+        watcher.step(came.path)
+        watcher.end(came)
+
+    with closing(connect(profile)) as client, suppress(KeyboardInterrupt):
+        for path in paths:
+            watcher.begin(path, 1)
+        tasks = {str(path): (str(path), str(Path.cwd()), options, way) for path in paths}
+        spread(client, check_there, tasks, done=done, told=told)
+    return [verdicts.get(str(path), Verdict(path, fault=INTERRUPTED)) for path in paths]
+
+
+def check_there(path: str, folder: str, options: Options, way: Way) -> Verdict:
+    """Check a notebook. This runs on the engine.
+
+    Args:
+        path: The notebook, as the user named it.
+        folder: The user's working folder, which ``path`` may be relative to.
+        options: How to run it.
+        way: The check to run.
+    """
+    try:
+        with chdir(folder):
+            return check([Path(path)], options, Watcher(), way)[0]
+    except OSError as error:
+        msg = f"{folder} is missing on this engine ({error.strerror}): engines must share it"
+        return Verdict(Path(path), fault=msg)

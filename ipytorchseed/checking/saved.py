@@ -3,43 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from ipytorchseed.checking.causes import for_fresh_kernels
-from ipytorchseed.checking.grading import Found, grade_cell, worst
+from ipytorchseed.checking.grading import NUMBER, Found, grade_cell, worst
+from ipytorchseed.checking.kernel import Pass, Runs, open_runs
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import (
     STREAMS,
     WIDGET,
     Outputs,
+    Views,
     joined,
+    read_html,
+    states_of,
     stream_text,
+    views_of,
     without_ours,
 )
-from ipytorchseed.checking.passes import Pass, Runs, open_runs
-from ipytorchseed.checking.prose import find_stale
-from ipytorchseed.checking.verdict import CellVerdict, Verdict
-from ipytorchseed.checking.widgets import Views, states_of, views_of
+from ipytorchseed.checking.verdict import CellVerdict, StaleNumber, Verdict
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import (
-    BY_HASH,
-    CLOCKS,
-    MEMORY,
-    is_program,
-    programs_of,
-    sentence,
-)
+from ipytorchseed.reads.entropy import BY_HASH, CLOCKS, MEMORY, is_program, programs_of, sentence
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.shell import prints_no_result
+from ipytorchseed.session.noise import without_noise
+from ipytorchseed.why.changes import ROUNDING
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.finders.inputs import READING
-
-
-def has_outputs(notebook: Notebook) -> bool:
-    """Return whether the file has outputs; some tools remove them."""
-    return any(notebook.node.cells[cell.index].outputs for cell in notebook.cells)
 
 
 def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdict:
@@ -52,16 +46,23 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdic
     """
     cells: list[CellVerdict] = []
     results: dict[int, tuple[Outputs, Outputs]] = {}
+    ran: list[int] = []  # the numbers of the cells in the file
     with open_runs(fresh.ledger, notebook) as records:
         for cell in notebook.cells:
-            pair = _shown(notebook, cell, fresh)
+            node = notebook.node.cells[cell.index]
+            count = node.get("execution_count")
+            count = count if isinstance(count, int) else None
+            ran += [] if count is None else [count]
             if cell.count is None:
                 cells.append(CellVerdict(cell, Found.SKIPPED, Found.SKIPPED))
             elif cell.index in fresh.outputs:
-                cells.append(_compare(notebook, cell, *pair, records, rtol))
+                pair = _shown(notebook, cell, fresh)
                 if not is_inspection(cell.source) and not prints_no_result(cell.source):
                     results[cell.index] = pair
-    ran = [count for cell in notebook.cells if (count := _count(notebook, cell)) is not None]
+                said = CellVerdict(cell, Found.UNKNOWN, Found.UNKNOWN)
+                if count is not None or node.outputs:  # else it was never run
+                    said = _compare(cell, pair, records, rtol)
+                cells.append(replace(said, saved_count=count))
     return Verdict(
         notebook.path,
         cells,
@@ -76,7 +77,7 @@ def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Output
 
     If the file does not contain the states of the widgets, both are returned without them.
     """
-    pair = notebook.node.cells[cell.index].outputs, fresh.outputs.get(cell.index, ())
+    pair = notebook.node.cells[cell.index].outputs, fresh.outputs[cell.index]
     states = states_of(notebook.node.metadata), fresh.widgets
     if not states[0] or not states[0].keys() >= {*views_of(pair[0])}:
         return pair
@@ -86,37 +87,18 @@ def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Output
     return saved, now
 
 
-def _count(notebook: Notebook, cell: Cell) -> int | None:
-    count = notebook.node.cells[cell.index].get("execution_count")
-    return count if isinstance(count, int) else None
-
-
-def _compare(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
-    notebook: Notebook,
-    cell: Cell,
-    saved: Outputs,
-    fresh: Outputs,
-    records: Runs,
-    rtol: float | None,
+def _compare(
+    cell: Cell, shown: tuple[Outputs, Outputs], records: Runs, rtol: float | None
 ) -> CellVerdict:
-    count = _count(notebook, cell)
-    if count is None and not notebook.node.cells[cell.index].outputs:  # never run
-        return CellVerdict(cell, Found.UNKNOWN, Found.UNKNOWN)
     run = next(iter(records.of(cell.id)), None)
     notes: list[str] = []
-    grades = grade_cell(cell, *_without_front_ends(saved, fresh, notes), run, rtol)
+    grades = grade_cell(cell, *_without_front_ends(*shown, notes), run, rtol)
     found = worst(grades).found if grades else Found.SAME
-    asked = run.nondeterministic_calls if run and found is Found.DIFFERENT else ()
-    return CellVerdict(
-        cell,
-        found,
-        Found.UNKNOWN,
-        grades,
-        _causes(run, records.before(run)) if run and found is Found.DIFFERENT else (),
-        programs_of(asked),
-        notes=tuple(notes),
-        saved_count=count,
-    )
+    said = CellVerdict(cell, found, Found.UNKNOWN, grades, notes=tuple(notes))
+    if run is None or found is not Found.DIFFERENT:
+        return said
+    causes = _causes(run, records.before(run))
+    return replace(said, causes=causes, programs=programs_of(run.nondeterministic_calls))
 
 
 def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
@@ -160,15 +142,13 @@ def _without_front_ends(
     before, after = (
         [each for each in outputs if each["output_type"] != "stream"] for outputs in (saved, fresh)
     )
-    dropped = _DROPPED in stream_text(saved, "stderr", timed=False)
-    if dropped:
-        notes.append("its printed text is not compared: Jupyter dropped a part of it")
-    for name in () if dropped else STREAMS:
-        texts = (stream_text(each, name, timed=False) for each in (saved, fresh))
-        if name == "stderr":
-            texts = (_WARNING.sub("", each) for each in texts)
-        for side, text in zip((before, after), _as_cut(*texts), strict=True):
-            side.append({"output_type": "stream", "name": name, "text": text})
+    texts = [[stream_text(each, name, timed=False) for name in STREAMS] for each in (saved, fresh)]
+    if any(map(_CUT.search, texts[0])):
+        notes.append("its printed text is not compared: a part of it is missing in the file")
+    else:
+        for side, (out, err) in zip((before, after), texts, strict=True):
+            side.append({"output_type": "stream", "name": "stdout", "text": out})
+            side.append({"output_type": "stream", "name": "stderr", "text": _WARNING.sub("", err)})
     shown = [[at for at, each in enumerate(side) if "data" in each] for side in (before, after)]
     for at, to in zip(*shown, strict=False):
         earlier, later = _common_kinds(before[at]["data"], after[to]["data"])
@@ -179,26 +159,16 @@ def _without_front_ends(
 # Python's warnings, which depend on paths and on the versions of packages.
 _WARNING = lazy_pattern(r"^\S.*:\d+: \w*Warning: .*\n?(?:[ \t].*\n?)*", re.MULTILINE)
 
-_DROPPED = "IOPub data rate exceeded"
-_LAST = lazy_pattern(r"Streaming output truncated to the last \d+ lines\.\n")  # Colab
-_MIDDLE = lazy_pattern(r"Output exceeds the \[?size limit\]?.*\n")  # VS Code
+# What Jupyter, Colab and VS Code write in place of text that they drop.
+_CUT = lazy_pattern(
+    r"IOPub data rate exceeded|^(?:Streaming output truncated to|Output exceeds the \[?size limit)",
+    re.MULTILINE,
+)
 
-
-def _as_cut(saved: str, fresh: str) -> tuple[str, str]:
-    """Truncate a fresh text like the saved one, if its first line says it is cut."""
-    begin = _LAST.match(saved) or _MIDDLE.match(saved)
-    if begin is None or _LAST.match(fresh):
-        return saved, fresh
-    kept = saved[begin.end() :]
-    lines = fresh.rstrip("\n").split("\n")
-    head, gap, tail = kept.rstrip("\n").partition("\n...\n")
-    if begin.re is _LAST or not gap:
-        return kept, "\n".join(lines[-len(kept.rstrip("\n").split("\n")) :])
-    counts = [part.count("\n") + 1 for part in (head, tail)]
-    return kept, "\n".join([*lines[: counts[0]], "...", *lines[-counts[1] :]])
-
-
-_OF_FRONT_ENDS = tuple(f"application/vnd.{name}." for name in ("google", "microsoft", "vscode"))
+_OF_FRONT_ENDS = (
+    WIDGET,
+    *(f"application/vnd.{name}." for name in ("google", "microsoft", "vscode")),
+)
 _RICH = ("application/", "image/", "video/", "audio/")
 _NAMED_ONLY = lazy_pattern(r"<[^<>]*>")
 
@@ -211,23 +181,118 @@ def _common_kinds(
     The latter are kept if the saved output shows more with them than its plain text.
     """
     before, after = (
-        {
-            kind: data
-            for kind, data in each.items()
-            if not kind.startswith((WIDGET, *_OF_FRONT_ENDS))
-        }
+        {kind: data for kind, data in each.items() if not kind.startswith(_OF_FRONT_ENDS)}
         for each in (saved, fresh)
     )
     kinds = before.keys() & after.keys()
-    if _counts(before, before.keys() - kinds) or (before and not kinds):
+    lost = before.keys() - kinds
+    named_only = _NAMED_ONLY.fullmatch(joined(before.get("text/plain", "<nothing>")).strip())
+    if lost and (named_only or not kinds or any(kind.startswith(_RICH) for kind in lost)):
         return before, after
     return {kind: before[kind] for kind in kinds}, {kind: after[kind] for kind in kinds}
 
 
-def _counts(bundle: Mapping[str, Any], lost: set[str]) -> bool:
-    """Return whether lost MIME types showed more than the plain text."""
-    plain = joined(bundle.get("text/plain", "<nothing>"))
-    return bool(lost) and (
-        any(kind.startswith(_RICH) for kind in lost)
-        or _NAMED_ONLY.fullmatch(plain.strip()) is not None
-    )
+# The fewest significant digits of a number to look for: shorter ones occur by chance.
+_DIGITS = 3
+
+_YEARS = range(1900, 2100)
+_NO_PROSE = lazy_pattern(
+    r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)"  # fenced code
+    r"|<!--(?:(?!-->|<!--).)*-->|<(a|code|pre|h[1-6]|script|style)\b(?:(?!</?\2\b).)*</\2>"
+    r"|<[^<>]{1,999}>"
+    r"|^ {0,3}#{1,6}[ \t][^\n]*|^[^\n|]+\n {0,3}(?:=+|-+)[ \t]*$"  # headings
+    r"|(`+)(?!`)[^\n]{1,999}?\3"  # a code span
+    r"|^ {0,3}\[[^\]\n]{1,999}\]:[^\n]*|!?\[[^\[\]\n]{0,999}\]\([^()\n]{0,999}\)"  # links
+    r"|\b(?:https?://|www\.)\S+",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+_BEFORE = lazy_pattern(r"([A-Za-z][\w-]*)\W{0,3}\Z")
+
+# Characters before a number that are searched for the word before it.
+_NEAR = 40
+
+# Words before the number of a version.
+_VERSIONED = frozenset({
+    "cuda", "jax", "numpy", "pandas", "python", "pytorch", "release", "scikit-learn", "scipy",
+    "tensorflow", "torch", "version",
+})  # fmt: skip
+_TEXTS = "text/plain", "text/html", "text/markdown", "text/latex"
+
+Pairs = Mapping[int, tuple[Outputs, Outputs]]
+
+
+def find_stale(notebook: Notebook, pairs: Pairs) -> list[StaleNumber]:
+    """Return the numbers in the text that are out of date, in the order of the text.
+
+    Args:
+        notebook: The notebook, as it was saved.
+        pairs: The saved and the fresh outputs of each cell that was compared, by its index.
+    """
+    spoken = [*_spoken(notebook)]
+    if not spoken:
+        return []
+    saved: dict[float, tuple[Cell, str]] = {}
+    shown: set[float] = set()
+    for cell in notebook.cells:
+        unchanged = (notebook.node.cells[cell.index].outputs,) * 2  # for a cell that was not run
+        texts = [[*map(_numbers, _texts(each))] for each in pairs.get(cell.index, unchanged)]
+        shown.update(float(each) for some in texts[1] for each in some)
+        for place, some in enumerate(texts[0]):
+            others = texts[1][place] if len(texts[0]) == len(texts[1]) else []
+            there = others if len(others) == len(some) else [""] * len(some)
+            for each, now in zip(some, there, strict=True):
+                saved.setdefault(float(each), (cell, now))
+    return [
+        StaleNumber(number, place, index, *saved[value])
+        for index, place, number, word in spoken
+        for value in [float(number.replace(",", ""))]
+        if value in saved and not _is_shown(number, value, shown) and word not in _VERSIONED
+    ]
+
+
+def _is_shown(number: str, value: float, shown: set[float]) -> bool:
+    """Return whether an output shows a number, perhaps with more digits."""
+    digits = len(number.partition(".")[2])
+    limit = max(abs(value) * ROUNDING, 0 if "e" in number.lower() else 0.5 * 10**-digits)
+    return any(abs(each - value) <= limit for each in shown)
+
+
+def _spoken(notebook: Notebook) -> Iterator[tuple[int, str, str, str]]:
+    """Yield each number in prose, with its cell's index, place, and preceding word."""
+    for index, node in enumerate(notebook.node.cells):
+        if node.cell_type != "markdown":
+            continue
+        prose = _NO_PROSE.sub(" ", node.source)
+        for found in NUMBER.finditer(prose):
+            word = _BEFORE.search(prose, max(0, found.start() - _NEAR), found.start())
+            number = found.group().rstrip(".,")
+            if _is_result(number):
+                after = [cell.name for cell in notebook.runnable if cell.index > index]
+                last = f"below {notebook.runnable[-1].name}"
+                place = f"the text {f'above {after[0]}' if after else last}"
+                yield index, place, number, word[1].lower() if word else ""
+
+
+def _is_result(number: str) -> bool:
+    digits = number.lstrip("+-").replace(",", "").lower().partition("e")[0]
+    if digits.isdigit() and "," not in number:
+        if len(digits) == 4 and int(digits) in _YEARS:  # noqa: PLR2004
+            return False
+        digits = digits.rstrip("0")
+    return len(digits.replace(".", "").lstrip("0")) >= _DIGITS
+
+
+def _texts(outputs: Outputs) -> Iterator[str]:
+    yield from (stream_text(outputs, name, timed=True) for name in STREAMS)
+    for each in outputs:
+        data = each.get("data", {})
+        for kind in _TEXTS:
+            if kind in data:
+                text = joined(data[kind])
+                yield read_html(text) if kind == "text/html" else text
+
+
+def _numbers(text: str) -> list[str]:
+    """Return the numbers of an output, without times."""
+    found = NUMBER.findall(without_noise(text, timed=True))
+    return [each.replace(",", "") for each in found]

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ipytorchseed.checking.edits import Edit
 from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.notebook import VARIES, Cell
-from ipytorchseed.checking.prose import StaleNumber
+from ipytorchseed.checking.program import Edit
 from ipytorchseed.reads.seed_arguments import Lacking
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
@@ -110,8 +109,31 @@ class Unreached(Struct, frozen=True):
     reason: str
 
     def __str__(self) -> str:
-        were = "was" if self.count == 1 else "were"
-        return f"{self.count} of {self.of} cells {were} not reached"
+        return f"{self.count} of {self.of} cells {'was' if self.count == 1 else 'were'} not reached"
+
+
+class StaleNumber(Struct, frozen=True):
+    """A number in the text that a saved output shows, and no fresh output.
+
+    Attributes:
+        number: The number, as written in the text.
+        place: The text's place among the code cells, in words.
+        index: The index of the text's cell.
+        cell: The first code cell whose saved output shows the number.
+        now: What that cell shows instead; empty if that is unknown.
+    """
+
+    number: str
+    place: str
+    index: int
+    cell: Cell
+    now: str = ""
+
+    @property
+    def message(self) -> str:
+        """A sentence with both places."""
+        shows = "no longer shows it" if not self.now else f"now shows {self.now}"
+        return f"{self.place} says {self.number}; {self.cell.name} {shows}"
 
 
 class Verdict(Struct, frozen=True):
@@ -178,10 +200,8 @@ class Verdict(Struct, frozen=True):
     def first(self) -> CellVerdict | None:
         """The first cell whose output differs, else the first that counts as different."""
         differing = self.differing
-        if self.rerun:
-            return next(iter(differing), None)
-        shown = (each for each in differing if not each.only_state)
-        return next(shown, next(iter(differing), None))
+        shown = [each for each in differing if self.rerun or not each.only_state]
+        return next(iter(shown or differing), None)
 
     @property
     def origin(self) -> CellVerdict | None:
@@ -223,17 +243,13 @@ class Verdict(Struct, frozen=True):
     @property
     def reproducible(self) -> bool | None:
         """Whether the notebook repeats; None if that is unknown."""
-        if self.differing:
-            return False
         looked = self.cells or not (self.receipt or self.saved)
-        return True if looked and self.fault is None else None
+        return False if self.differing else True if looked and self.fault is None else None
 
     @property
     def exit_code(self) -> int:
         """0 if the notebook repeats, 1 if it differs, 2 if it could not be checked."""
-        if self.fault is not None:
-            return 2
-        return 1 if self.differing else 0
+        return 2 if self.fault is not None else int(bool(self.differing))
 
 
 def _names(cell: CellVerdict) -> set[str]:
@@ -262,10 +278,7 @@ def _own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause
     return [
         each
         for each in cell.causes
-        if each.kind != "input" and left.isdisjoint({each.name, _holder(each)})
+        if each.kind != "input"
+        and each.name not in left
+        and (each.kind != "rng" or re.split(r"[.\[]", each.name)[0] not in left)  # its variable
     ]
-
-
-def _holder(cause: Cause) -> str:
-    """Return the variable that holds a generator: ``model`` of ``model.rng``."""
-    return re.split(r"[.\[]", cause.name)[0] if cause.kind == "rng" else cause.name

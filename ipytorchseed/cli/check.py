@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ipytorchseed.cli.files import is_junit, is_receipt
 from ipytorchseed.commands import (
     MOST_RUNS,
     Number,
@@ -25,16 +25,36 @@ from ipytorchseed.commands import (
     option,
     written,
 )
-
-if TYPE_CHECKING:
-    from ipytorchseed.checking.verdict import Verdict
-    from ipytorchseed.receipts.record import Receipt
-
+from ipytorchseed.patterns import lazy_pattern
 
 # Colours of the lines of a diff, by their first character.
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 _HIDDEN = ".ipynb_checkpoints"
+
+# Bytes of a file that are read to recognize it.
+_HEAD = 4096
+
+_JUNIT = lazy_pattern(
+    r"\ufeff?\s*(?:(?:<\?[^>]*>|<!--(?:(?!-->).)*-->)\s*)*<testsuites?[\s/>]", re.DOTALL
+)
+
+
+def is_receipt(path: Path) -> bool:
+    """Return whether a file is a receipt, which a command may overwrite."""
+    from ipytorchseed.receipts.receipt import is_receipt
+
+    return is_receipt(path)
+
+
+def is_junit(path: Path) -> bool:
+    """Return whether a file is a JUnit report, by any program."""
+    with suppress(OSError), path.open("rb") as file:
+        return _JUNIT.match(file.read(_HEAD).decode("utf-8", "replace")) is not None
+    return False
+
+
+_PATH, _SECONDS = Place(path_type=Path), Number(min=0, min_open=True)
 
 
 class _CheckCommand(click.Command):
@@ -51,62 +71,24 @@ class _CheckCommand(click.Command):
 
 
 @click.command(cls=_CheckCommand)
-@click.argument(
-    "notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=Place(path_type=Path)
-)
+@click.argument("notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=_PATH)
 @option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, MOST_RUNS), default=2)
 @option("--seed", "N", "Seed python, numpy and torch with N before the first cell.", Seed())
 @flag("--rerun", "Run all cells in one kernel, then each again from last to first, and compare.")
 @flag("--strict", "Count cells with the same output but different variables as different.")
 @flag("--fix", "Write the few edits that make a notebook repeat, if it repeats with them.")
 @flag("--diff", "Show the edits that --fix would write; write nothing, even with --fix.")
-@flag(
-    "--tag", "With --fix or --diff: mark cells that no edit fixes with the tag ipytorchseed-varies."
-)
+@flag("--tag", "With --fix or --diff: tag cells that no edit fixes as ipytorchseed-varies.")
 @flag("--yes", "With --fix: also write files that git could not restore.")
 @flag("--saved", "In one fresh kernel, check whether the outputs in the file are still true.")
-@option(
-    "--rtol",
-    "R",
-    "With --saved, treat numbers as equal if they differ by at most R times the larger one.",
-    Number(min=0),
-)
-@written(
-    "--receipt",
-    "In one fresh kernel, record a run for comparison by other people and machines.",
-    "a receipt",
-    is_receipt,
-)
-@option(
-    "--against",
-    "FILE",
-    "In one fresh kernel, compare with a receipt: which cell differs first, and why?",
-    Place(path_type=Path),
-)
+@option("--rtol", "R", "With --saved: ignore relative differences of up to R.", Number(min=0))
+@written("--receipt", "In one fresh kernel, record a run for others.", "a receipt", is_receipt)
+@option("--against", "FILE", "In one fresh kernel, compare a run with a receipt.", _PATH)
 @in_json()
-@written(
-    "--junit", "Also write the report as JUnit XML, for CI systems.", "a JUnit report", is_junit
-)
-@option(
-    "--timeout",
-    "S",
-    "Seconds that a cell may take; no limit by default.",
-    Number(min=0, min_open=True),
-)
-@option(
-    "-j --jobs",
-    "N",
-    "Kernels at the same time. They share the notebook's folder and the files in it.",
-    Whole(min=1),
-    default=1,
-)
-@option(
-    "--engines",
-    "[PROFILE]",
-    "Spread the notebooks over the engines of the ipyparallel cluster that runs under PROFILE"
-    " (default), instead of this machine's cores. They need to share the notebooks' folder.",
-    alone="",
-)
+@written("--junit", "Also write the report as JUnit XML, for CI.", "a JUnit report", is_junit)
+@option("--timeout", "S", "Seconds that a cell may take; no limit by default.", _SECONDS)
+@option("-j --jobs", "N", "Kernels at the same time, in the same folder.", Whole(min=1), default=1)
+@option("--engines", "[PROFILE]", "Use the engines of this ipyparallel cluster.", alone="")
 @option("--kernel", "NAME", "The kernel to use instead of the one a notebook names.")
 @click.pass_context
 def check(  # noqa: PLR0913 -- click passes each option by its name
@@ -137,50 +119,50 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     With --receipt, the record of one run is written to FILE. With --against, one run is compared
     with such a FILE from another machine. It differs if any bit differs; the report says whether
     that is rounding.
+
+    With --engines, notebooks are spread over the engines of the cluster that runs under PROFILE
+    (default). The engines need to share the notebooks' folder.
     """
-    from ipytorchseed.checking import ci, report
-    from ipytorchseed.checking.engines import check_on_engines
+    from ipytorchseed.checking import report
     from ipytorchseed.checking.fixing import fix_notebook
     from ipytorchseed.checking.kernel import Options
-    from ipytorchseed.checking.progress import Bars
-    from ipytorchseed.checking.running import Watcher, check_one
+    from ipytorchseed.checking.running import Bars, Watcher, check_on_engines, check_one
     from ipytorchseed.checking.running import check as run
+    from ipytorchseed.receipts.privacy import Places
+    from ipytorchseed.receipts.receipt import read
 
-    _consistent(ctx)
     paths = _found(notebooks)
+    _consistent(ctx, paths)
     save = fix and not diff
     if save and not yes and sys.stdin.isatty() and sys.stderr.isatty():
         save = yes = _may_write(paths)
         diff = not save
     way = partial(fix_notebook, save=save, tag=tag, anyway=yes) if fix or diff else check_one
-    options = Options(
-        **how,
-        against=_read_receipt(paths, receipt, against),
-        receipt=receipt is not None,
-        prove=way is check_one,
-    )
-    _writable("--junit", junit)
-    _writable("--receipt", receipt)
-    lost: list[str] = []
+    there = read(against, Places.here(str(paths[0]))) if against else None
+    saves = receipt is not None
+    options = Options(**how, against=there, receipt=saves, prove=way is check_one)
+    for name, path in (("--junit", junit), ("--receipt", receipt)):
+        if path is not None:
+            _writable(name, path)
     with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:
         if engines is None:
             verdicts = run(paths, options, watcher, way)
         else:
-            verdicts = check_on_engines(paths, options, watcher, way, engines, lost.append)
-    for line in lost:
-        click.echo(line, err=True)
+            told = partial(click.echo, err=True)
+            verdicts = check_on_engines(paths, options, watcher, way, engines, told)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     with _no_commands(on=on_github and not as_json):
         click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
         for line in report.diffs(verdicts) if diff and not as_json else ():
             click.secho(line, fg=_COLOURS.get(line[:1]))
-    if receipt is not None:
-        _write_receipt(receipt, verdicts[0])
+    if receipt is not None and verdicts[0].receipt and verdicts[0].fault is None:
+        receipt.write_bytes(verdicts[0].receipt)
+    elif receipt is not None and receipt.is_file() and not receipt.stat().st_size:
+        receipt.unlink()  # made by _writable
     if junit is not None:
-        junit.write_text(ci.as_junit(verdicts), encoding="utf-8")
-    if on_github:
-        for line in ci.annotate(verdicts):
-            click.echo(line, err=as_json)
+        junit.write_text(report.as_junit(verdicts), encoding="utf-8")
+    for line in report.annotate(verdicts) if on_github else ():
+        click.echo(line, err=as_json)
     ctx.exit(max(each.exit_code for each in verdicts))
 
 
@@ -207,13 +189,12 @@ def _found(named: Sequence[Path]) -> list[Path]:
     """Return the named notebooks, and the notebooks in named folders, each once."""
     paths: dict[Path, None] = {}
     for path in named:
-        if not os.path.isdir(path):  # noqa: PTH112 -- False if it cannot be read
+        # A folder with the name of a notebook is reported by the check.
+        if path.suffix == ".ipynb" or not os.path.isdir(path):  # noqa: PTH112 -- no error
             paths[path] = None
             continue
         inside = sorted(each for each in path.rglob("*.ipynb") if _HIDDEN not in each.parts)
-        if not inside and path.suffix == ".ipynb":
-            paths[path] = None  # the check reports that it is a folder
-        elif not inside:
+        if not inside:
             raise click.UsageError(f"there is no notebook in the folder {path}")
         paths.update(dict.fromkeys(inside))
     return list(paths)
@@ -228,7 +209,7 @@ def _may_write(paths: Sequence[Path]) -> bool:
     return not lines or click.confirm(words, err=True)
 
 
-def _consistent(ctx: click.Context) -> None:
+def _consistent(ctx: click.Context, paths: Sequence[Path]) -> None:
     """Refuse options that contradict each other.
 
     Raises:
@@ -242,48 +223,22 @@ def _consistent(ctx: click.Context) -> None:
         for name in others if given[word] else ():
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{word} and --{name} cannot be combined: --{word} {why}")
+    if (given["receipt"] or given["against"]) and len(paths) > 1:
+        fault = f"--receipt and --against take one notebook, not {len(paths)}: name one"
+        raise click.UsageError(fault)
 
 
-def _read_receipt(
-    paths: Sequence[Path], receipt: Path | None, against: Path | None
-) -> Receipt | None:
-    """Read the receipt to compare with.
-
-    Raises:
-        UsageError: There are several notebooks for one receipt.
-        ReceiptError: The receipt cannot be read.
-    """
-    from ipytorchseed.receipts.privacy import Places
-    from ipytorchseed.receipts.reading import read
-
-    if (receipt or against) and len(paths) > 1:
-        raise click.UsageError(
-            f"--receipt and --against take one notebook, not {len(paths)}: name one"
-        )
-    return None if against is None else read(against, Places.here(str(paths[0])))
-
-
-def _writable(option: str, path: Path | None) -> None:
+def _writable(option: str, path: Path) -> None:
     """Check that a file can be written, before hours of work depend on it.
 
     Raises:
         UsageError: The file cannot be written.
     """
-    if path is None:
-        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     except OSError as error:
         raise click.UsageError(f"{option}: {path} cannot be written: {error.strerror}") from None
-
-
-def _write_receipt(path: Path, verdict: Verdict) -> None:
-    """Write the receipt of a run, unless the run did not reach its end."""
-    if verdict.receipt and verdict.fault is None:
-        path.write_bytes(verdict.receipt)
-    elif path.is_file() and not path.stat().st_size:  # made by _writable
-        path.unlink()
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from typing import Literal
 import click
 from msgspec import Struct
 from msgspec.json import encode
+from msgspec.structs import replace
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -26,6 +27,7 @@ from ipytorchseed.commands import in_json
 from ipytorchseed.errors import SourceError
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.why.words import many
 
 # Optional packages that matter if they are installed.
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
@@ -35,8 +37,6 @@ _REPLACING = {"ipyflow": "traces cells itself, which makes each about 15 ms slow
 
 # An absolute path with at least two parts.
 _PATH = lazy_pattern(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
-
-_MEGABYTE = 1e6
 
 
 class Finding(Struct, frozen=True):
@@ -81,8 +81,8 @@ class Health(Struct, frozen=True):
     @property
     def line(self) -> str:
         """The state and the size of the ledger."""
-        held = f", {self.runs:,} runs, {self.bytes / _MEGABYTE:.1f} MB" if self.runs else ""
-        return f"{self.state}{held}"
+        size = f", {self.runs:,} runs, {self.bytes / 1e6:.1f} MB"
+        return f"{self.state}{size if self.runs else ''}"
 
 
 class Diagnosis(Struct, frozen=True):
@@ -132,7 +132,8 @@ def diagnose() -> Diagnosis:
     looks = _missing, _shadows, _environment, _other_extensions, _other_pythons, _widgets
     found = [*wrong, *(each for look in looks for each in look())]
     found.sort(key=lambda each: each.level == "note")
-    return Diagnosis(versions, system, health, found, _block(versions, system, health, found))
+    said = Diagnosis(versions, system, health, found, "")
+    return replace(said, block=_block(said))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -208,10 +209,6 @@ def _environment() -> Iterator[Finding]:
         if each.standing is Standing.LATE:
             fix = "ipytorchseed kernel install makes a kernel that has it"
             yield _note(each.flag.name, f"{each.value}: {each.flag.risk}", fix)
-    size = os.environ.get("CUBLAS_WORKSPACE_CONFIG") or ":4096:8"
-    if size not in {":4096:8", ":16:8"} and Version(_version("torch") or "0") < Version("2.10"):
-        what = f"torch refuses {size!r} under deterministic algorithms"
-        yield _note("CUBLAS_WORKSPACE_CONFIG", what, "set it to :4096:8")
 
 
 def _other_extensions() -> Iterator[Finding]:
@@ -247,14 +244,9 @@ def _other_pythons() -> Iterator[Finding]:
     """Yield findings on Jupyter kernels that run another Python than this one."""
     from jupyter_client.kernelspec import KernelSpecManager
 
-    specs: dict[str, dict[str, dict[str, object]]] = {}
-    with suppress(Exception):  # a broken kernelspec is not our problem
-        specs = KernelSpecManager().get_all_specs()
-    for name, each in specs.items():
-        spec = each.get("spec", {})
-        argv = spec.get("argv")
-        python = str(argv[0]) if isinstance(argv, list) and argv else ""
-        if spec.get("language") != "python" or not Path(python).is_absolute():
+    for name, each in KernelSpecManager().get_all_specs().items():
+        python = str(next(iter(each["spec"]["argv"]), ""))
+        if each["spec"]["language"] != "python" or not Path(python).is_absolute():
             continue
         if not Path(python).exists():
             yield _note(f"kernel {name}", f"{python} is gone", "remove the kernel")
@@ -296,24 +288,24 @@ def _ledger() -> tuple[Health, list[Finding]]:
 def _text(found: Diagnosis) -> str:
     problems = [wrap(each.line, "  ✗ ") for each in found.findings if each.level == "problem"]
     notes = [wrap(each.line, "  · ") for each in found.findings if each.level == "note"]
-    count = len(problems)
-    lines = [f"{count} problem{'s' if count > 1 else ''}:"] if problems else []
-    lines += problems or ["No problems found."]
+    lines = (
+        [f"{many(len(problems), 'problem')}:", *problems] if problems else ["No problems found."]
+    )
     lines += ["", "Good to know:", *notes] if notes else []
     lines += ["", f"Ledger: {visible(found.ledger.path)}, {found.ledger.line}"]
     return "\n".join([*lines, "", "To copy into an issue:", "", found.block])
 
 
-def _block(
-    versions: dict[str, str | None], system: str, health: Health, findings: list[Finding]
-) -> str:
+def _block(found: Diagnosis) -> str:
     """Return a block for an issue, without the user's name or paths."""
     from ipytorchseed.ledger.place import ENVIRONMENT
 
-    has = [f"{name} {number}" for name, number in versions.items() if number]
+    has = [f"{name} {number}" for name, number in found.versions.items() if number]
     place = f"where {ENVIRONMENT} says" if os.environ.get(ENVIRONMENT) else "in its usual place"
-    said = [wrap(", ".join(has), ""), system, f"ledger {place}: {health.line}"]
-    said += [wrap(_anonymous(each.line, health), f"{each.level}: ") for each in findings]
+    said = [wrap(", ".join(has), ""), found.system, f"ledger {place}: {found.ledger.line}"]
+    said += [
+        wrap(_anonymous(each.line, found.ledger), f"{each.level}: ") for each in found.findings
+    ]
     return "\n".join(["```text", *said, "```"])
 
 

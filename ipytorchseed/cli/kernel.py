@@ -13,15 +13,14 @@ import click
 from ipytorchseed import __version__
 from ipytorchseed.commands import Whole, Words, option
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.render.text import visible
-from ipytorchseed.render.view import TableView
+from ipytorchseed.render.text import draw_table, visible
 
 Specs = dict[str, dict[str, Any]]
 
-_LARGEST_HASH_SEED = 2**32 - 1
+_HASH_SEED = Whole(0, 2**32 - 1)
 
-# More threads than any machine runs at once. A kernel with far more threads crashes.
-_MOST_THREADS = 1024
+# At most more threads than any machine runs at once. A kernel with far more threads crashes.
+_THREADS = Whole(1, 1024)
 
 # A kernel's name is also the name of its folder: ``..`` would be the folder of all kernels.
 _NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -49,19 +48,8 @@ def kernel() -> None:
 
 @kernel.command()
 @option("--name", "NAME", "The name in Jupyter.", callback=_check_name, default=_MARK)
-@option(
-    "--hash-seed",
-    "N",
-    "PYTHONHASHSEED: the order of sets of strings.",
-    Whole(0, _LARGEST_HASH_SEED),
-    default=0,
-)
-@option(
-    "--threads",
-    "N",
-    "Threads of torch and MKL; torch's default on this machine if not given.",
-    Whole(1, _MOST_THREADS),
-)
+@option("--hash-seed", "N", "PYTHONHASHSEED: the order of sets of strings.", _HASH_SEED, default=0)
+@option("--threads", "N", "Threads of torch and MKL; torch's default if not given.", _THREADS)
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     """Install a kernel of this Python, for this user.
 
@@ -74,14 +62,13 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     folder = user / name
     if name not in ours and (name in found or os.path.lexists(folder)):
         place = found[name]["resource_dir"] if name in found else folder
-        raise click.UsageError(
-            f"ipytorchseed did not install the kernel {name!r} in {place}; choose another --name"
-        )
+        fault = f"ipytorchseed did not install the kernel {name!r} in {place}"
+        raise click.UsageError(f"{fault}; choose another --name")
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
-    python = f"Python {sys.version_info.major}"
+    title = f"Python {sys.version_info.major} ({name})"
     spec = {
         "argv": [sys.executable, *_LAUNCH.split()],
-        "display_name": f"{python} ({name})",
+        "display_name": title,
         "language": "python",
         "env": variables,
         "metadata": {"debugger": True, _MARK: {"version": __version__}},
@@ -91,9 +78,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     click.echo(visible(f"installed {name} in {folder}"))
     for variable, value in variables.items():
         click.echo(visible(f"  {variable}={value}"))
-    click.echo(
-        f"choose {spec['display_name']!r} in Jupyter, or: ipytorchseed check --kernel {name}"
-    )
+    click.echo(f"choose '{title}' in Jupyter, or: ipytorchseed check --kernel {name}")
 
 
 @kernel.command("list")
@@ -103,14 +88,14 @@ def list_() -> None:
     if not ours:
         click.echo("no kernel of ipytorchseed is installed: run ipytorchseed kernel install")
         return
-    table = TableView()
-    table.columns = ("Name", "whole"), ("Starts with", ""), ("Python", "")
-    table.rows = rows = []
+    rows: list[list[str]] = []
     for name, spec in sorted(ours.items()):
         variables = [f"{variable}={value}" for variable, value in spec["env"].items()] or [""]
         rows.append([name, variables[0], "".join(spec["argv"][:1])])
         rows += [["", variable, ""] for variable in variables[1:]]
-    click.echo(table.text())
+    fold: dict[str, Any] = {"overflow": "fold"}
+    columns = {"Name": fold | {"no_wrap": True}, "Starts with": fold, "Python": fold}
+    click.echo(draw_table("", columns, rows))
 
 
 @kernel.command()
@@ -123,9 +108,8 @@ def remove(*, name: str) -> None:
     if name not in ours:
         there = name in found or os.path.lexists(user / name)
         reason = "was not installed by ipytorchseed" if there else "is not installed"
-        raise click.UsageError(
-            f"the kernel {name!r} {reason}; you can remove: {', '.join(sorted(ours)) or 'none'}"
-        )
+        known = ", ".join(sorted(ours)) or "none"
+        raise click.UsageError(f"the kernel {name!r} {reason}; you can remove: {known}")
     folder = KernelSpecManager().remove_kernel_spec(name)
     click.echo(visible(f"removed {name} from {folder}"))
 

@@ -6,12 +6,11 @@ import json
 import pathlib
 import re
 import time
-from functools import partial
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ipytorchseed.cli.files import is_receipt
+from ipytorchseed.cli.check import is_receipt
 from ipytorchseed.commands import (
     Number,
     UnreadableError,
@@ -19,8 +18,8 @@ from ipytorchseed.commands import (
     Words,
     flag,
     in_json,
-    no_stranger,
     option,
+    written,
 )
 from ipytorchseed.render.text import WIDTH, draw_table, visible
 from ipytorchseed.why.words import many
@@ -53,9 +52,7 @@ def path() -> None:
 
 @ledger.command()
 @option("--notebook", "N", "Only this notebook: its name, or the end of its path.")
-@click.option(
-    "-n", "count", type=Whole(min=1), default=20, show_default=True, help="The number of runs."
-)
+@option("-n count", "N", "The number of runs.", Whole(min=1), default=20)
 @in_json()
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     """Show the last runs, the newest last."""
@@ -72,12 +69,7 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
 
 
 @ledger.command()
-@option(
-    "--days",
-    "N",
-    "Drop runs older than N days. States of sources are dropped earlier anyway.",
-    Number(min=0),
-)
+@option("--days", "N", "Drop runs older than N days, and their states.", Number(min=0))
 @option("--size", "MB", "Drop the oldest runs if the ledger is larger.", Number(min=1))
 @flag("--yes", "Do not ask for confirmation.")
 def prune(*, days: float | None, size: float | None, yes: bool) -> None:
@@ -89,8 +81,12 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
         for notice in opened.notices:
             click.echo(notice, err=True)
         limits = _limits(opened.limits, days, size)
+        plan = (
+            f"Drop runs older than {limits.runs_days:g} days, states unused for"
+            f" {limits.states_days:g} days, and the oldest above {limits.megabytes:g} MB"
+        )
         if not yes:
-            click.confirm(f"{_plan(limits)} from {opened.path}?", abort=True)
+            click.confirm(f"{plan} from {opened.path}?", abort=True)
         opened.limits = limits  # only now: closing the ledger applies them too
         before = opened.counts().bytes
         removed = opened.tidy()
@@ -113,28 +109,17 @@ def verify(ctx: click.Context) -> None:
             click.echo(finding)
         held = opened.counts()
     if findings:
-        click.echo(
-            f"{opened.path} is damaged: move it away, and a new one will be created", err=True
-        )
+        way_out = "move it away, and a new one will be created"
+        click.echo(f"{opened.path} is damaged: {way_out}", err=True)
         ctx.exit(1)
-    click.echo(
-        f"{opened.path} is sound: {many(held.runs, 'run')}, {many(held.states, 'state')},"
-        f" {held.bytes / _MEGABYTE:.1f} MB"
-    )
+    counts = f"{many(held.runs, 'run')}, {many(held.states, 'state')}"
+    click.echo(f"{opened.path} is sound: {counts}, {held.bytes / _MEGABYTE:.1f} MB")
 
 
 @ledger.command()
 @click.argument("notebook", metavar="NOTEBOOK")
-@option(
-    "-o --output",
-    "FILE",
-    "Write the receipt to FILE instead of printing it.",
-    click.File("wb", lazy=True),
-    callback=partial(no_stranger, "a receipt", is_receipt),
-    default="-",
-    show_default=False,
-)
-def export(*, notebook: str, output: IO[bytes]) -> None:
+@written("-o --output", "Write the receipt to FILE, not to stdout.", "a receipt", is_receipt)
+def export(*, notebook: str, output: pathlib.Path | None) -> None:
     """Write the last run of each cell of NOTEBOOK as a receipt.
 
     NOTEBOOK is a notebook's name, or the end of its path. The receipt has digests and settings, but
@@ -143,7 +128,7 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
     """
     from ipytorchseed.reads.own_lines import is_inspection
     from ipytorchseed.receipts.privacy import Places
-    from ipytorchseed.receipts.writing import write
+    from ipytorchseed.receipts.receipt import write
     from ipytorchseed.session.states import LedgerStates
 
     if not _path().exists():
@@ -156,7 +141,11 @@ def export(*, notebook: str, output: IO[bytes]) -> None:
                 last.setdefault(run.cell, run)
         runs, places = [*last.values()][::-1], Places.here(name)
         title = pathlib.PurePath(name).name
-        output.write(write(title, runs, lambda: LedgerStates(opened), places))
+        receipt = write(title, runs, lambda: LedgerStates(opened), places)
+    if output is None:
+        click.echo(receipt, nl=False)
+    else:
+        output.write_bytes(receipt)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -234,10 +223,8 @@ def _table(runs: list[Run]) -> str:
     over = sum(widths) + _GAP * (len(widths) - 1) - WIDTH
     if over > 0:  # the cell's text is shortened
         rows = [[*row[:-2], row[-2][: max(0, widths[-2] - over)], row[-1]] for row in rows]
-    columns: dict[str, dict[str, Any]] = {
-        head: {"no_wrap": True, "justify": "right" if head in ("#", "In") else "left"}
-        for head in _MOST
-    }
+    right = {"justify": "right", "no_wrap": True}
+    columns = {head: right if head in {"#", "In"} else {"no_wrap": True} for head in _MOST}
     return draw_table("", columns, rows)
 
 
@@ -264,17 +251,6 @@ def _limits(limits: Limits, days: float | None, size: float | None) -> Limits:
     from msgspec.structs import replace
 
     if days is not None:
-        limits = replace(
-            limits,
-            runs_days=days,
-            states_days=min(days, limits.states_days),
-            states_days_full=min(days, limits.states_days_full),
-        )
+        drawn, full = min(days, limits.states_days), min(days, limits.states_days_full)
+        limits = replace(limits, runs_days=days, states_days=drawn, states_days_full=full)
     return limits if size is None else replace(limits, megabytes=size)
-
-
-def _plan(limits: Limits) -> str:
-    return (
-        f"Drop runs older than {limits.runs_days:g} days, states unused for"
-        f" {limits.states_days:g} days, and the oldest above {limits.megabytes:g} MB"
-    )

@@ -17,13 +17,7 @@ def trace() -> None:
 @trace.command()
 @click.argument("a", type=Place(path_type=Path))
 @click.argument("b", type=Place(path_type=Path))
-@option(
-    "--rtol",
-    "R",
-    "Treat results that differ by at most R as equal, relative to their greatest value or norm;"
-    " needs traces with summaries.",
-    Number(min=0),
-)
+@option("--rtol", "R", "Treat results within R of their greatest value as equal.", Number(min=0))
 @in_json()
 @click.pass_context
 def diff(ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool) -> None:
@@ -33,6 +27,8 @@ def diff(ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: b
     So extra, missing, fused and reordered operations and longer loops are distinguished from an
     operation with equal inputs and different results. Exits with 0 if both runs computed the
     same, 1 if they differ, and 2 if a file cannot be read.
+
+    --rtol needs traces with summaries. R is relative to the greatest value or norm of a result.
     """
     from ipytorchseed.render.trace import comparison_json, write_comparison
     from ipytorchseed.trace.comparing import compare

@@ -23,8 +23,7 @@ from ipytorchseed.notebook.seed_magic import SeedValue, complete_saved, find_sav
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.text import bar
 from ipytorchseed.session.session import Session
-from ipytorchseed.studies.record import Outcome, Record, choose_seeds
-from ipytorchseed.studies.statistics import scipy_stats
+from ipytorchseed.studies.record import Outcome, Record, choose_seeds, scipy_stats
 from ipytorchseed.studies.study import Study, Versus, refuse_strangers
 from ipytorchseed.why.words import say_effects, sentence
 

@@ -20,7 +20,7 @@ from ipytorchseed.notebook.state import State
 from ipytorchseed.questions import RUN, Why
 from ipytorchseed.reads.own_lines import MARK, is_inspection
 from ipytorchseed.receipts.privacy import Places
-from ipytorchseed.receipts.reading import read
+from ipytorchseed.receipts.receipt import read
 from ipytorchseed.render.view import View
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.render.why_all import NotebookView

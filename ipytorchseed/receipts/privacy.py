@@ -10,7 +10,7 @@ from __future__ import annotations
 import getpass
 import os.path as paths
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import sep
 from typing import Any
 
@@ -21,9 +21,31 @@ from xxhash import xxh3_64_hexdigest
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import FileRead, Outputs, Outside, Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.receipts.record import SHOWN, VALUES, each_text, each_value
 from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.finders.settings import is_secret
+
+# The fields of a run, and of its outputs, that contain fingerprints. A receipt stores each
+# fingerprint once, by its digest.
+VALUES, SHOWN = ("reads", "writes"), ("result", "shown", "stdout", "displays")
+
+
+def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a JSON value
+    """Return a JSON value with ``change`` applied to all strings, including keys."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(name): each_text(each, change) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [each_text(each, change) for each in value]
+    return value
+
+
+def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- of any of ``VALUES``
+    """Return a field of ``VALUES`` or ``SHOWN`` with ``change`` applied to each value."""
+    if isinstance(held, dict):
+        return {name: change(value) for name, value in held.items()}
+    return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)
+
 
 # Placeholders for the home folder at the start of a path, and for the user's name.
 _HOME, _USER = "~", "<user>"
@@ -118,13 +140,13 @@ def conceal(run: Run, places: Places) -> Run:
         places: The folders and the user of this machine.
     """
 
+    def value(each: Fingerprint) -> Fingerprint:
+        parts = {_part(name): part for name, part in each.parts.items()}
+        return replace(each, parts=parts, summary=places.scrub(each.summary))
+
     def hidden(record: Run | Outputs, names: Iterable[str]) -> dict[str, Any]:
         held = {name: getattr(record, name) for name in names}
-        return {
-            name: each_value(values, lambda each: _value(each, places))
-            for name, values in held.items()
-            if values is not None
-        }
+        return {n: each_value(values, value) for n, values in held.items() if values is not None}
 
     error = run.outputs.error
     files = tuple(file for file in run.files if not file.is_folder)
@@ -160,7 +182,8 @@ def reveal(there: Run, here: Run) -> Run:
         here: The run of the same cell on this machine.
     """
     alike = there.code == here.code
-    known = {_part(part): part for each in _values(here) for part in each.parts}
+    values = (*here.reads.values(), *here.writes.values())
+    known = {_part(part): part for each in values for part in each.parts}
     versions = [[run.settings.get(name) for name in _VERSIONS] for run in (there, here)]
     other_python = _minor(there) != _minor(here)
     imported = alike and versions[0] != versions[1]
@@ -194,16 +217,6 @@ def cell_name(cell: str) -> str:
 
 def _digest(text: str) -> str:
     return xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass"))
-
-
-def _values(run: Run) -> Iterator[Fingerprint]:
-    yield from run.reads.values()
-    yield from run.writes.values()
-
-
-def _value(value: Fingerprint, places: Places) -> Fingerprint:
-    parts = {_part(name): each for name, each in value.parts.items()}
-    return replace(value, parts=parts, summary=places.scrub(value.summary))
 
 
 def _part(name: str) -> str:

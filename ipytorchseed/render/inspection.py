@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 from zlib import crc32
 
-from ipytorchseed.receipts.record import each_text
+from ipytorchseed.receipts.privacy import each_text
 from ipytorchseed.render.curves import BOX, draw_curves
 from ipytorchseed.render.links import cause_page
 from ipytorchseed.render.report import Report

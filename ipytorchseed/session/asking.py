@@ -14,8 +14,7 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.seed_arguments import takes_seed, without_seed
 from ipytorchseed.receipts.privacy import reveal
-from ipytorchseed.receipts.reading import match
-from ipytorchseed.receipts.record import Receipt
+from ipytorchseed.receipts.receipt import Receipt, match
 from ipytorchseed.session.present import RecordedKernel
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.states import EitherStates, LedgerStates

@@ -82,12 +82,21 @@ class Body:
         if shown.error is not None:
             return Outcome(seed, error=one_line(shown.error), alone=alone)
         values = read_numbers(engine.users())
-        made = {path for path in values if self._made(path, values[path], before)}
-        result = _read_result(shown.result)
+        made = {
+            path
+            for path, value in values.items()
+            # as text, because nan is not equal to itself
+            if path.partition("[")[0] in self._reached.writes
+            or repr(before.get(path)) != repr(value)
+        }
+        result = shown.result
+        if type(result) is not dict or any(type(key) is not str for key in result):
+            result = {RESULT: result}
+        numbers = read_numbers(result)
         names = {path.partition("[")[0] for path in made}
         if not any(self._namespace.get(name) is shown.result for name in names):
-            values |= {path: result[path] for path in result.keys() - made}
-            made |= result.keys()
+            values |= {path: numbers[path] for path in numbers.keys() - made}
+            made |= numbers.keys()
         return Outcome(seed, values, frozenset(made), alone=alone, cut=(*engine.cut,))
 
     def _refuse_shared(self, engine: Engine) -> None:
@@ -100,15 +109,3 @@ class Body:
             if re.split(r"[.\[]", path)[0] in self._reached.names:
                 msg = f"{path} cannot be copied, and each run would change it ({why}): create it"
                 raise ReplayError(f"{msg} in the code of the study")
-
-    def _made(self, path: str, value: float, before: dict[str, float]) -> bool:
-        if path.partition("[")[0] in self._reached.writes:
-            return True
-        return repr(before.get(path)) != repr(value)  # as text, because nan is not equal to itself
-
-
-def _read_result(result: object) -> dict[str, float]:
-    """Return the numbers in a result: a dictionary's by key, else one number."""
-    if type(result) is dict and all(type(key) is str for key in result):
-        return read_numbers(result)
-    return read_numbers({RESULT: result})

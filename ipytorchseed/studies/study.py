@@ -18,14 +18,17 @@ from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import aligned, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.studies.body import Body
-from ipytorchseed.studies.record import SHOWN, Record, choose_seeds, listed
-from ipytorchseed.studies.statistics import (
+from ipytorchseed.studies.record import (
     FEWEST,
     LEVEL,
+    SHOWN,
     Paired,
+    Record,
     Summary,
     as_plain,
+    choose_seeds,
     compare_pairs,
+    listed,
     scipy_stats,
     summarize,
 )
@@ -49,33 +52,26 @@ class Versus(View):
         both = [seed for seed in after.seeds if seed in before.seeds]
         self.pairs: dict[str, Paired] = {}
         self.before: dict[str, list[float]] = {}
-        for number in after.numbers:
-            if number in before.numbers:
-                then, now = (
-                    [each.value(number, seed) for seed in both] for each in (before, after)
-                )
-                paired = compare_pairs(then, now)
-                if paired is not None:
-                    self.pairs[number] = paired
-                    self.before[number] = then
+        for number in (number for number in after.numbers if number in before.numbers):
+            then, now = ([each.value(number, seed) for seed in both] for each in (before, after))
+            paired = compare_pairs(then, now)
+            if paired is not None:
+                self.pairs[number] = paired
+                self.before[number] = then
         if not self.pairs:
-            raise LookupFailure(
-                f"{name} and this study have no number in common: {listed(before.numbers)} there,"
-                f" {listed(after.numbers)} here"
-            )
+            here, there = listed(after.numbers), listed(before.numbers)
+            fault = f"{name} and this study have no number in common: {there} there, {here} here"
+            raise LookupFailure(fault)
 
     @property
     def sentences(self) -> list[str]:
         """A sentence for each number that differs; if none differs, for each number."""
         pairs = self.pairs
-        differing = {name: pairs[name] for name in pairs if _verdict(pairs[name]) != "same"}
+        differing = {name: each for name, each in pairs.items() if _verdict(each) != "same"}
         said = [_sentence(number, paired) for number, paired in (differing or pairs).items()]
-        told = len(differing)
-        if told > 1:
-            rate = round(1 / (1 - LEVEL))
-            said.append(
-                f"{told} numbers are compared; on average, one in {rate} stands out by chance."
-            )
+        if len(differing) > 1:
+            chance = f"on average, one in {round(1 / (1 - LEVEL))} stands out by chance"
+            said.append(f"{len(differing)} numbers are compared; {chance}.")
         return said
 
     def text(self) -> str:
@@ -89,11 +85,13 @@ class Versus(View):
 
     def as_json(self) -> dict[str, object]:
         """Return the comparison as JSON values."""
-        numbers = [
-            {"name": name, **as_plain(paired), "verdict": _verdict(paired)}
-            for name, paired in self.pairs.items()
-        ]
-        return {"name": self.name, "numbers": numbers}
+        return {
+            "name": self.name,
+            "numbers": [
+                {"name": name, **as_plain(paired), "verdict": _verdict(paired)}
+                for name, paired in self.pairs.items()
+            ],
+        }
 
 
 def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
@@ -122,15 +120,15 @@ def _sentence(name: str, paired: Paired) -> str:
     down = paired.difference < 0
     write = aligned([paired.difference], None if ends is None else (ends[1] - ends[0]) / 2)
     around = "" if ends is None else f" ± {write((ends[1] - ends[0]) / 2)}"
-    times = paired.lower if down else paired.higher
-    begin = f"{name}: {'lower' if down else 'higher'} in {times} of {paired.pairs} seeds"
+    side = f"lower in {paired.lower}" if down else f"higher in {paired.higher}"
     difference = f"the difference of {write(paired.difference)}{around}"
-    said = {
-        "too few": f"may be the noise of so few seeds: run {FEWEST} or more",
-        "noise": f"is within the noise of seeds (p = {_probability(paired.p)})",
-        "more": f"is more than the noise of seeds (p = {_probability(paired.p)})",
-    }
-    return f"{begin}; {difference} {said[_verdict(paired)]}."
+    verdict = _verdict(paired)
+    if paired.p is None or verdict == "too few":
+        said = f"may be the noise of so few seeds: run {FEWEST} or more"
+    else:
+        p = f"{paired.p:.2g}" if paired.p >= 0.001 else "< 0.001"  # noqa: PLR2004
+        said = f"is {'more than' if verdict == 'more' else 'within'} the noise of seeds (p = {p})"
+    return f"{name}: {side} of {paired.pairs} seeds; {difference} {said}."
 
 
 def _verdict(paired: Paired) -> str:
@@ -139,10 +137,6 @@ def _verdict(paired: Paired) -> str:
     if paired.p is None or paired.pairs < FEWEST:
         return "too few"
     return "more" if paired.p < 1 - LEVEL else "noise"
-
-
-def _probability(p: float | None) -> str:
-    return "?" if p is None else f"{p:.2g}" if p >= 0.001 else "< 0.001"  # noqa: PLR2004
 
 
 # The most columns for the name of a number in text.
@@ -162,20 +156,18 @@ class Study(View):
         self.compared = compared
         self.summaries: dict[str, Summary] = {}
         for name, values in record.numbers.items():
-            found = summarize([value for value in values if value is not None])
-            if found is not None:
+            if found := summarize([value for value in values if value is not None]):
                 self.summaries[name] = found
 
     @property
     def title(self) -> str:
         """The seeds, and how many of them failed."""
-        record = self.record
-        failed = len(record.errors)
-        seeds = f"{len(record.seeds)} seeds ({record.seeds[0]} to {record.seeds[-1]})"
-        ended = f", {failed} failed" if failed else ""
-        if not record.numbers and failed < len(record.seeds):
-            return f"{seeds}{ended}: the code made no number. End it with one, as in: loss.item()"
-        return f"{seeds}{ended}"
+        seeds, failed = self.record.seeds, len(self.record.errors)
+        said = f"{len(seeds)} seeds ({seeds[0]} to {seeds[-1]})"
+        said += f", {failed} failed" if failed else ""
+        if not self.record.numbers and failed < len(seeds):
+            said += ": the code made no number. End it with one, as in: loss.item()"
+        return said
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -184,11 +176,10 @@ class Study(View):
         for name in self._varying()[:SHOWN]:
             found = self.summaries[name]
             write = aligned([found.mean, found.least, found.most], found.std)
-            ends = found.interval
-            around = "" if ends is None else f"± {write(ends[1] - found.mean)}"
+            around = f"± {write(found.interval[1] - found.mean)}" if found.interval else ""
             std = "" if found.std is None else write(found.std)
-            least, most = write(found.least), write(found.most)
-            rows.append((name, write(found.mean), around, std, least, most))
+            ends = write(found.least), write(found.most)
+            rows.append((name, write(found.mean), around, std, *ends))
         return rows
 
     @property
@@ -206,14 +197,11 @@ class Study(View):
         if same:
             said.append(f"The same with every seed: {listed(same)}.")
         for name, values in record.numbers.items():
-            odd: dict[float, list[str]] = {}
+            odd: dict[str, list[str]] = {}
             for seed, value in zip(record.seeds, values, strict=True):
                 if value is not None and not math.isfinite(value):
-                    odd.setdefault(math.nan if math.isnan(value) else value, []).append(str(seed))
-            said += [
-                f"{name} is {value} under {listed(seeds)}, left out of its mean."
-                for value, seeds in odd.items()
-            ]
+                    odd.setdefault(str(value), []).append(str(seed))
+            said += [f"{name} is {it} under {listed(odd[it])}, left out of its mean." for it in odd]
         return [*said, *record.notes]
 
     @property

@@ -9,7 +9,7 @@ import pytest
 
 from ipytorchseed.checking import report
 from ipytorchseed.receipts.privacy import Places
-from ipytorchseed.receipts.reading import read
+from ipytorchseed.receipts.receipt import read
 from tests.checking.books import book, look
 
 IMPORTS, NOISE, DATA, SUM, TEXT = range(5)

@@ -58,22 +58,11 @@ def test_plain_code_where_the_extension_is_not_loaded(fix, cause, ours, plain):
     assert fix("%load_ext ipytorchseed", "x = 1", cause=cause, fix=ours) == ours
 
 
-CHANGED = [
-    ("t = t * 2\nprint(t)", "tensor", "t_new = t * 2  # then use `t_new`"),
-    ("t *= 1.8\nt += 32", "tensor", "t_new = t * 1.8  # then use `t_new`"),
-    ("t.add_(2)", "tensor", "t_new = t.clone()  # then use `t_new`"),
-    ("t['a'] *= 2", "frame", "t_new = t.copy()  # then use `t_new`"),
-    ("t.append(2)", "list", "import copy\nt_new = copy.deepcopy(t)  # then use `t_new`"),
-    ("for x in y: t += x", "int", "t_new = t  # then use `t_new`"),
-    ("step()", "module", "create `t` in this cell"),
-]
-
-
-@pytest.mark.parametrize(("cell", "kind", "wanted"), CHANGED)
-def test_a_cell_that_changes_its_own_input(fix, cell, kind, wanted):
-    """The fix is a new name or a copy, as a second run would start from the first."""
-    assert fix(cell, cause=("input", "t"), kind=kind, rerun=True) == wanted
-    assert fix(cell, cause=("input", "t"), kind=kind) == ""
+def test_a_cell_that_changes_its_own_input(fix):
+    """A second run would start from the first, unless the cell creates the input."""
+    wanted = "create `t` in this cell, or give the changed value a new name"
+    assert fix("t *= 1.8", cause=("input", "t"), kind="tensor", rerun=True) == wanted
+    assert fix("t *= 1.8", cause=("input", "t"), kind="tensor") == ""
 
 
 METHODS = [

@@ -20,7 +20,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbclient import NotebookClient
 
-from ipytorchseed.checking import fixing, progress, running
+from ipytorchseed.checking import fixing, running
 from ipytorchseed.checking.fixing import fix_notebook, unsaved
 from ipytorchseed.checking.grading import Found
 from ipytorchseed.checking.kernel import Options
@@ -539,7 +539,7 @@ def test_a_person_is_asked_before_anything_runs(tmp_path, monkeypatch, answer):
     asked, ways = [], []
     monkeypatch.setattr(click, "confirm", lambda words, **_: asked.append(words) or answer)
     monkeypatch.setattr(running, "check", lambda *given: ways.append(given[-1].keywords) or [])
-    monkeypatch.setattr(progress, "Bars", lambda: nullcontext(Watcher()))
+    monkeypatch.setattr(running, "Bars", lambda: nullcontext(Watcher()))
     path = book(tmp_path / "draws", "print(1)")
     with suppress(ValueError):  # there is no verdict
         main(["check", "--fix", str(path)], standalone_mode=False)

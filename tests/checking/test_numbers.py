@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ipytorchseed.checking.distance import Distance, find_distance, say_bound, say_rounding
+from ipytorchseed.checking.grading import Distance, find_distance, say_bound, say_rounding
 
 PAIRS = {
     "one of two": ("loss 0.5, epoch 1", "loss 0.25, epoch 1", (0.5, False)),
@@ -20,16 +20,10 @@ PAIRS = {
     "another line break": ("[0.5 0.5\n 1]", "[0.25 0.5 1]", (0.5, False)),
     "the same value": ("x 0.50", "x 0.5", (0.0, False)),
     "what is left of zero": ("1e-17", "-1e-17", (2e-8, False)),
-    "more digits than a float has": (
-        "0.30000000000000004441",
-        "0.3000000000000000444",
-        (2**-52, False),
-    ),
     "other blanks": ("a  1", "a 1", (0.0, False)),
     "other blanks at a bracket": ("[ 1. 2.]", "[1. 2.]", (0.0, False)),
     "with and without commas": ("1,234", "1234", (0.0, False)),
     "no end": ("1e999", "1", (math.inf, True)),
-    "exponents of many digits": (f"1e{'9' * 30}", f"1e{'9' * 31}", (2**-52, False)),
 }
 
 

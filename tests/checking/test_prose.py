@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from ipytorchseed.checking import report
 from ipytorchseed.checking.notebook import read_text
-from ipytorchseed.checking.prose import find_stale
+from ipytorchseed.checking.saved import find_stale
 from tests.checking.books import SPEC, look
 from tests.checking.test_saved import printed, result
 from tests.test_schemas import check

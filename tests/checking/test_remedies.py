@@ -10,12 +10,10 @@ import sys
 
 import pytest
 
-from ipytorchseed.checking.edits import edit_text
 from ipytorchseed.checking.grading import Found
 from ipytorchseed.checking.notebook import read
-from ipytorchseed.checking.program import UNRECORDED, FixTarget, Program
-from ipytorchseed.checking.remedies import obstacle, propose
-from ipytorchseed.checking.seeds import chosen_seed
+from ipytorchseed.checking.program import Program, edit_text
+from ipytorchseed.checking.remedies import UNRECORDED, FixTarget, chosen_seed, obstacle, propose
 from ipytorchseed.checking.verdict import CellVerdict
 from ipytorchseed.reads.seed_arguments import without_seed
 from ipytorchseed.why.explanation import Cause
@@ -219,7 +217,7 @@ def test_a_class_that_takes_a_seed_of_its_own(target, library):
     )
     assert results(target(imports, cell, names=ran(imports))) == [
         {
-            1: "Forest(random_state=42), Forest(trees=2,random_state=43), Forest(random_state=44),"
+            1: "Forest(random_state=42), Forest(trees=2, random_state=43), Forest(random_state=44),"
             " shuffle([1], [2], random_state=45)\n" + cell.split("\n")[1]
         }
     ]
@@ -265,11 +263,8 @@ def test_a_method_that_takes_a_seed(target, library):
 
 
 BELOW = (
-    ("Forest(\n    trees=2,\n)", "Forest(\n    trees=2,\n    random_state=42,\n)"),
-    (
-        "if 1:\n    Forest(\n        trees=2\n    )",
-        "if 1:\n    Forest(\n        trees=2,\n        random_state=42\n    )",
-    ),
+    ("Forest(\n    trees=2,\n)", "Forest(\n    trees=2, random_state=42\n)"),
+    ("Forest(\n  trees=2\n)", "Forest(\n  trees=2, random_state=42\n)"),
     ("Forest(trees=2,\n    kernel='rbf')", "Forest(trees=2,\n    kernel='rbf', random_state=42)"),
     (
         "Forest(\n    trees=2,  # as before\n)",
@@ -279,8 +274,8 @@ BELOW = (
 
 
 @pytest.mark.parametrize(("cell", "seeded"), BELOW)
-def test_a_seed_is_on_its_own_line_where_arguments_are(target, library, cell, seeded):
-    """It follows the layout of the other arguments."""
+def test_a_seed_follows_the_last_argument(target, library, cell, seeded):
+    """A comment after the last argument stays in its line."""
     imports = "from woods import Forest"
     assert results(target(imports, cell, names=ran(imports)))[0] == {1: seeded}
 

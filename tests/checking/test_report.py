@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from ipytorchseed.checking import report
-from ipytorchseed.checking.ci import annotate, as_junit
-from ipytorchseed.checking.edits import Edit, Splice
 from ipytorchseed.checking.notebook import Cell
-from ipytorchseed.checking.progress import Bars
+from ipytorchseed.checking.program import Edit, Splice
+from ipytorchseed.checking.report import annotate, as_junit
+from ipytorchseed.checking.running import Bars
 from ipytorchseed.why.explanation import Blame, Cause, Change
 from tests.checking.verdicts import (
     BROKEN,

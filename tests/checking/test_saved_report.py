@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from ipytorchseed.checking import report
-from ipytorchseed.checking.ci import annotate, as_junit
 from ipytorchseed.checking.grading import Found, Grade
-from ipytorchseed.checking.prose import StaleNumber
-from ipytorchseed.checking.verdict import CellVerdict, Unreached, Verdict
+from ipytorchseed.checking.report import annotate, as_junit
+from ipytorchseed.checking.verdict import CellVerdict, StaleNumber, Unreached, Verdict
 from ipytorchseed.cli import main
 from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.why.explanation import Cause
@@ -59,7 +58,9 @@ STALE = saved(
         compared(IMPORTS, saved_count=1),
         compared(DRAW, NEAR, saved_count=2),
         compared(SHOW, LOSS, PIXELS, saved_count=7, causes=(ENTROPY,)),
-        compared(PUT, notes=("its printed text is not compared: Jupyter dropped a part of it",)),
+        compared(
+            PUT, notes=("its printed text is not compared: a part of it is missing in the file",)
+        ),
         CellVerdict(PUT, Found.UNKNOWN, Found.UNKNOWN),
         CellVerdict(LEFT_OUT, Found.SKIPPED, Found.SKIPPED),
     ),

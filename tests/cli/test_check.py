@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from ipytorchseed.cli import main
-from ipytorchseed.cli.files import is_junit
+from ipytorchseed.cli.check import is_junit
 from tests.checking.books import book
 from tests.forking import forking
 from tests.render.hostile import unseen

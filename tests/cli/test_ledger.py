@@ -240,7 +240,8 @@ def test_export_writes_a_receipt(filled, tmp_path):
     assert (code, out) == (2, "")
     assert "no runs of a notebook 'other.ipynb'; there are: " in err
     code, _, err = run("export", "train.ipynb", "-o", str(tmp_path))
-    assert (code, len(err.strip().splitlines())) == (2, 1)
+    assert code == 2
+    assert "is a directory" in err
 
 
 def test_export_of_one_of_several_notebooks_asks_which(path):

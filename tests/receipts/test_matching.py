@@ -6,7 +6,7 @@ import pytest
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.receipts.privacy import cell_name
-from ipytorchseed.receipts.reading import match
+from ipytorchseed.receipts.receipt import match
 
 
 def runs(cells):

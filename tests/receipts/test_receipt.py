@@ -16,8 +16,7 @@ import torch
 
 from ipytorchseed.errors import LookupFailure, ReceiptError
 from ipytorchseed.receipts.privacy import Places
-from ipytorchseed.receipts.reading import read
-from ipytorchseed.receipts.writing import write
+from ipytorchseed.receipts.receipt import read, write
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.asking import why_elsewhere
 from ipytorchseed.session.states import LedgerStates
@@ -292,7 +291,7 @@ def test_what_is_no_receipt_is_refused_in_one_line(sound, tmp_path):
         "[1]": "not a receipt",
         json.dumps({**told, "schema": 2}): "it has schema 2; this ipytorchseed reads schema 1",
         json.dumps({**told, "cells": 3}): "a damaged receipt: Expected `array`",
-        json.dumps({**told, "values": {}}): "a value that a cell names is missing",
+        json.dumps({**told, "values": {}}): "a damaged receipt: KeyError",
         json.dumps({**told, "notebook": "a\x1b[2Jb"}): "control characters",
         json.dumps({**told, "notebook": "x" * 100_000}): "too long",
     }

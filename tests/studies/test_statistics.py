@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.studies.statistics import compare_pairs, summarize
+from ipytorchseed.studies.record import compare_pairs, summarize
 
 
 def test_intervals_hold_the_mean_as_often_as_they_say():

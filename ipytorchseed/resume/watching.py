@@ -23,8 +23,7 @@ from ipytorchseed.introspection.ownership import is_installed_file, is_local_mod
 from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.introspection.values import is_scalar
 from ipytorchseed.rng.generators import find_generators
-from ipytorchseed.rng.snapshot import RandomState
-from ipytorchseed.rng.snapshot import snapshot
+from ipytorchseed.rng.snapshot import RandomState, snapshot
 from ipytorchseed.trace.digests import MASK, digest_of_tensor
 
 _DEEP = 8  # the most levels of containers in a state that are flattened

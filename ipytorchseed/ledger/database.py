@@ -29,8 +29,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Do = Callable[Concatenate[Connection, P], T]
 
-# Seconds to wait for another process that writes, before an error is raised. Each cell would wait.
-PATIENCE = 1.0
+# Seconds to wait for another process that writes, before an error is raised.
+PATIENCE = 2.0
+
+# Seconds to wait once such an error was raised, until a write succeeds. Otherwise each cell would
+# wait.
+_HURRY = 0.05
 
 # Bytes of a page, which fits three states of a Mersenne Twister. 4096 bytes fit only one.
 _PAGE = 8192
@@ -68,7 +72,7 @@ class Database:
         self.path = path
         self.notices: list[str] = []
         self._read_only = read_only
-        self._files = place.Files(None, None, None)
+        self._files, self._shm, self._waits = place.Files(None, None, None), 0, PATIENCE
         self._filled = self._made = self._child = self._held = self._busy = self._closed = False
         self._lock = threading.RLock()
         self._connection: Connection | None = None
@@ -114,6 +118,8 @@ class Database:
         """Close the file. Closing it again does nothing."""
         with self._lock:
             self._closed = True
+            if self._connection is not None and self.path is not None:
+                self._restore_shm(self.path, place.look(self.path)[1])
             self._disconnect()
 
     # ----------------------------------------------------------------------------------------------
@@ -145,12 +151,16 @@ class Database:
                 schema.refuse_newer(connection, self.path)  # another process may be newer
             result = do(connection)
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             with suppress(sqlite3.Error):
                 connection.forget()
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+                if kind_of(error) is Fault.BUSY:
+                    self._wait(connection, min(_HURRY, PATIENCE))
             raise
+        if self._waits != PATIENCE:
+            self._wait(connection, PATIENCE)
         return result
 
     def _look(self, do: Callable[[Connection], T]) -> T:
@@ -173,6 +183,11 @@ class Database:
             self._connection.forget()
             self._connection.execute("ROLLBACK")
         return self._connection
+
+    def _wait(self, connection: Connection, seconds: float) -> None:
+        self._waits = seconds
+        with suppress(sqlite3.Error):
+            connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
     # ----------------------------------------------------------------------------------------------
     # Opening
@@ -210,10 +225,10 @@ class Database:
             self._made = place.prepare(path) or self._made
         elif not path.exists():
             raise LedgerError(f"there is no ledger at {path} yet")
-        self._files, _, log_size = place.look(path)
+        self._files, sizes = place.look(path)
         # Check the version with a read-only connection first: closing the last writable connection
         # would delete the log of a newer ledger.
-        careful = self._child or log_size > 0
+        careful = self._child or sizes.wal > 0
         connection = self._attach(path, "ro" if careful else "rw")
         is_made = schema.is_made(connection, path)
         if reading and not is_made:
@@ -229,12 +244,13 @@ class Database:
             schema.make(connection, path)
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # now all files exist
         place.refuse_unsafe(path)  # again, for files that SQLite and other processes have created
-        self._files, size, _ = place.look(path)
-        self._filled, self._made = size > 0, False
+        self._files, sizes = place.look(path)
+        self._filled, self._made, self._shm = sizes.ledger > 0, False, sizes.shm
         return connection
 
     def _attach(self, path: Path, mode: str) -> Connection:
         self._disconnect()
+        self._waits = PATIENCE
         self._connection = Connection(
             f"{path.as_uri()}?mode={mode}",
             uri=True,  # keeps SQLite from creating the file, which other users could then read
@@ -255,12 +271,12 @@ class Database:
 
     def _check_remains(self, path: Path) -> None:
         """Check whether files of the ledger are missing; rename or remove the rest."""
-        self._files, size, log_size = place.look(path)
-        if size == 0 and log_size:  # SQLite would delete the log
+        self._files, sizes = place.look(path)
+        if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
             self._rename_damaged(
                 "damaged", f"the ledger {path} was empty or gone, and its log was not"
             )
-        elif size == 0 and self._files.ledger is not None:
+        elif sizes.ledger == 0 and self._files.ledger is not None:
             if abs(time.time() - path.stat().st_mtime) > _SECONDS_TO_MAKE:
                 self.notices.append(f"the ledger {path} was empty: what it held is lost")
         elif self._files.wal is None and self._files.shm == place.look(path)[0].shm is not None:
@@ -268,13 +284,14 @@ class Database:
             self.notices.append(f"the log of the ledger {path} is gone: {_NEWEST}")
 
     def _check_files(self, path: Path) -> None:
-        """Check whether the open files were replaced or emptied."""
-        files, size, _ = place.look(path)
-        if files == self._files and size:
+        """Check whether the open files were replaced, emptied or truncated."""
+        files, sizes = place.look(path)
+        self._restore_shm(path, sizes)
+        if files == self._files and sizes.ledger:
             return
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
-        elif size == 0 and self._filled:
+        elif sizes.ledger == 0 and self._filled:
             self._rename_damaged("damaged", f"the ledger {path} was emptied while it was in use")
         elif all(was in (None, now) for was, now in zip(self._files, files, strict=True)):
             return
@@ -286,6 +303,16 @@ class Database:
             if files.shm == self._files.shm and files.shm is not None:  # it belongs to the old log
                 place.sibling(path, "-shm").unlink(missing_ok=True)
         self._disconnect()
+
+    def _restore_shm(self, path: Path, sizes: place.Sizes) -> None:
+        """Restore the size of the log's index if another program truncated it.
+
+        SQLite maps the index and never truncates it. Reading past the end of the file would crash
+        this process.
+        """
+        if sizes.shm < self._shm and self._files.shm is not None:
+            place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
+        self._shm = max(self._shm, sizes.shm)
 
     def _recover(self, error: BaseException) -> bool:
         """Rename the file if it is damaged; return whether to try again."""

@@ -27,6 +27,10 @@ ENVIRONMENT = "IPYTORCHSEED_DATA_DIR"
 
 NAME = "ledger.sqlite"
 
+# The size of a block of the log's index in bytes, and the number of pages of the log that the first
+# block covers (https://www.sqlite.org/walformat.html).
+_BLOCK, _PAGES = 32_768, 4_062
+
 # The suffixes that SQLite appends to the name of a database for additional files.
 SIBLINGS = ("-wal", "-shm", "-journal")
 
@@ -95,8 +99,16 @@ class Files(NamedTuple):
     shm: tuple[int, int] | None
 
 
-def look(path: Path) -> tuple[Files, int, int]:
-    """Return the identities of a ledger's files, and the first two sizes.
+class Sizes(NamedTuple):
+    """The sizes of the ledger's files in bytes; 0 if missing. See ``Files``."""
+
+    ledger: int
+    wal: int
+    shm: int
+
+
+def look(path: Path) -> tuple[Files, Sizes]:
+    """Return the identities and sizes of a ledger's files.
 
     SQLite creates the log before the index, and removes it after the index. So an index without a
     log means that another program has removed the log.
@@ -108,8 +120,8 @@ def look(path: Path) -> tuple[Files, int, int]:
             found.append(((status.st_dev, status.st_ino), status.st_size))
         except OSError:
             found.append((None, 0))
-    (shm, _), (wal, wal_size), (ledger, size) = found
-    return Files(ledger, wal, shm), size, wal_size
+    (shm, shm_size), (wal, wal_size), (ledger, size) = found
+    return Files(ledger, wal, shm), Sizes(size, wal_size, shm_size)
 
 
 def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
@@ -128,7 +140,7 @@ def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
     Raises:
         OSError: A file cannot be renamed.
     """
-    now, _, wal_size = look(path)
+    now, sizes = look(path)
     if now.ledger != files.ledger:
         return None
     stem = f"{path.stem}.{word}-{time.strftime('%Y%m%dT%H%M%S')}"
@@ -139,7 +151,7 @@ def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
     with suppress(FileNotFoundError):
         path.rename(aside)
     with suppress(FileNotFoundError):
-        if wal_size:
+        if sizes.wal:
             sibling(path, "-wal").rename(sibling(aside, "-wal"))
         else:
             sibling(path, "-wal").unlink()
@@ -150,6 +162,22 @@ def rename_damaged(path: Path, files: Files, word: str) -> Path | None:
 def sibling(path: Path, end: str) -> Path:
     """Return the path of a ledger's log (``-wal``) or its index (``-shm``)."""
     return path.with_name(path.name + end)
+
+
+def shm_size(pages: int) -> int:
+    """Return an upper bound on the size of the index of a log with ``pages`` pages."""
+    return _BLOCK * (1 + pages // _PAGES)
+
+
+def renew_shm(path: Path, size: int) -> None:
+    """Fill the index of a log with zeros, so that SQLite rebuilds it.
+
+    Open descriptors and mappings of the file remain valid, in other processes too. The file is not
+    opened here, because closing it would drop the locks of this process.
+    """
+    with suppress(OSError):
+        os.truncate(sibling(path, "-shm"), 0)  # including the header
+        os.truncate(sibling(path, "-shm"), size)
 
 
 def refuse_unsafe(path: Path) -> None:

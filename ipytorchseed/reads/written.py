@@ -44,6 +44,7 @@ class Call(Struct, frozen=True):
         takes: Variables that are arguments.
         made: Variables and attributes that the statement with the call sets.
         is_unused: Whether the result is not used, because the call is a statement.
+        is_statement: Whether the call is a top-level statement of the cell.
         is_last: Whether the call is in the last statement.
     """
 
@@ -54,6 +55,7 @@ class Call(Struct, frozen=True):
     takes: frozenset[str]
     made: frozenset[str]
     is_unused: bool = False
+    is_statement: bool = False
     is_last: bool = False
 
 
@@ -93,9 +95,10 @@ def written(source: str) -> Written:
         made = frozenset(map(dotted_name, targets))
         inner = (node for node in nodes_in(statement) if isinstance(node, ast.Call))
         for node in inner:
+            alone = isinstance(statement, ast.Expr) and node is statement.value
             call = _call(node, options, made)
             last = statement is tree.body[-1]
-            call = replace(call, is_unused=id(node) in unused, is_last=last)
+            call = replace(call, is_unused=id(node) in unused, is_statement=alone, is_last=last)
             calls.append(call)
     reads = Counter(
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)

@@ -234,6 +234,56 @@ ledger.close()
         assert ledger.verify() == []
 
 
+@posix
+@pytest.mark.parametrize("size", [0, 3, 100, 32_000])
+@pytest.mark.parametrize(
+    "then", ["ledger.add(*samples.moved())", "ledger.run(1)", "ledger.verify()", "ledger.close()"]
+)
+def test_an_index_that_is_cut_while_in_use_kills_nobody(path, size, then):
+    """Reading memory behind the end of its file is a signal that ends a process."""
+    script = f"""
+ledger = Ledger.open(path)
+samples.add(ledger, 5)
+os.truncate(shm, {size})
+{then}
+ledger.close()
+with Ledger.open(path) as ledger:
+    print(ledger.counts().runs >= 5, ledger.verify(), ledger.notices)
+"""
+    assert python(script, path) == "True [] []\n"
+
+
+@posix
+def test_an_index_that_is_cut_under_two_kernels_kills_neither(path):
+    """No matter who looks first fixes it for both."""
+    script = """
+ledger = Ledger.open(path)
+samples.add(ledger, 5)
+print("ready", flush=True)
+sys.stdin.readline()
+print(ledger.add(*samples.moved()), ledger.verify(), flush=True)
+ledger.close()
+"""
+    head = "import sys; from pathlib import Path; path = Path(sys.argv[1])\n"
+    head += "from ipytorchseed.ledger.store import Ledger\nfrom tests.ledger import samples\n"
+    kernels = [
+        subprocess.Popen(
+            [sys.executable, "-c", head + script, str(path)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for kernel in kernels:
+        assert kernel.stdout.readline() == "ready\n"
+    os.truncate(beside(path, "-shm"), 0)
+    said = [kernel.communicate("\n")[0] for kernel in kernels]
+    assert [kernel.returncode for kernel in kernels] == [0, 0]
+    assert said == ["11 []\n", "12 []\n"]
+
+
 def test_a_ledger_that_became_newer_is_written_by_no_older_kernel(path):
     """As where another environment's ipytorchseed was upgraded.
 

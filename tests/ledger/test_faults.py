@@ -327,7 +327,7 @@ print(len(known) > 5)
 
 
 def test_a_ledger_that_is_locked_for_long(path, monkeypatch):
-    """One line; then it goes on."""
+    """One line, and the next runs do not wait as long; then it goes on."""
     monkeypatch.setattr(database, "PATIENCE", 0.2)
     with Ledger.open(path) as ledger:
         other = sqlite3.connect(path, isolation_level=None)
@@ -335,10 +335,17 @@ def test_a_ledger_that_is_locked_for_long(path, monkeypatch):
         for _ in range(3):
             with one_line(path, "held by another process"):
                 ledger.add(*samples.moved())
+        assert waits(ledger) == 50
         assert ledger.counts().runs == 0  # reading goes on
         other.execute("COMMIT")
         other.close()
         assert ledger.add(*samples.moved()) == 1
+        assert waits(ledger) == 200
+
+
+def waits(ledger):
+    """Return for how many milliseconds a ledger waits for other processes."""
+    return ledger._database.read(lambda it: it.execute("PRAGMA busy_timeout").fetchone()[0])
 
 
 def test_a_new_ledger_that_is_locked_for_long(path, monkeypatch):

@@ -189,14 +189,19 @@ def _calls(states: Texts, user: Run, row: Row, name: str, runs: Sequence[Run]) -
 def _is_of(states: Texts, user: Run, row: Row, call: Call) -> bool:
     """Return whether a call may call a function of the row's package."""
     root = call.root
-    imports = (states.written(run).imports.get(root) for run in [user, *states.latest(user)])
-    package = next(filter(None, imports), "")
+    package = package_of(states, user, root)
     if package or root in sys.stdlib_module_names:
         return package == row.package
     value = user.reads.get(root) or user.writes.get(root)
     if not row.on or value is None:
         return value is None
     return not {*row.on}.isdisjoint(re.findall(r"\w+", value.summary))
+
+
+def package_of(states: Texts, user: Run, name: str) -> str:
+    """Return the package that a run's name was imported from; "" if unknown."""
+    imports = (states.written(run).imports.get(name) for run in [user, *states.latest(user)])
+    return next(filter(None, imports), "")
 
 
 def _value(user: Run, value: Any) -> Any:  # noqa: ANN401 -- any constant

@@ -158,6 +158,15 @@ class RecordedKernel(LedgerStates):
         earlier = (run for run in wrote if (run.id or 0) < (reader.id or 0))
         return (run for run in earlier if not is_inspection(run.source))
 
+    def met_before(self, run: Run) -> set[str]:
+        """Return the packages that earlier runs in this kernel used."""
+        earlier = (each for each in self._mine if (each.id or 0) < (run.id or 0))
+        return {package for each in earlier if each.status == "ok" for package in each.packages}
+
+    def is_file(self, path: str) -> bool:
+        """Return whether a file exists."""
+        return Path(path).is_file()
+
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return the digests whose states are no longer in the ledger."""
         wanted = {*digests}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ipytorchseed.determinism.libraries import BY_NAME
+from ipytorchseed.determinism.libraries import BY_NAME, FIGURES, TEXT
 from ipytorchseed.determinism.machine import FACTS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.actions import may_set_state
+from ipytorchseed.reads.actions import imports_of, last_part, may_set_state
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
 from ipytorchseed.why.evidence import Present, does, is_strict, run_phrase
@@ -22,6 +23,9 @@ _ALWAYS_MATTER = {"python", "cpu", "gpu"}
 
 _OF_TORCH = {"cuda", "cudnn"}
 
+# Modules that draw no numbers when they are imported.
+_DRAW_NOTHING = sys.stdlib_module_names | {"torch", "numpy"}
+
 # Settings that cannot be changed once their library is loaded.
 _LATE = {
     "torch.num_interop_threads": "torch",
@@ -29,6 +33,9 @@ _LATE = {
     "MKL_NUM_THREADS": "numpy",
     "MKL_CBWR": "numpy",
 }
+
+
+_ASKS_FOR_FILES = frozenset({"exists", "is_file", "isfile"})
 
 
 def find_doubts(run: Run, present: Present) -> Iterator[str]:
@@ -43,9 +50,13 @@ def find_doubts(run: Run, present: Present) -> Iterator[str]:
     for source, before, after in moves(run):
         if before is not None or after is None or source in run.generators:
             continue  # the run itself creates a generator
-        # the actions show whether the run seeded it
-        if not (run.seeds or may_set_state(run.actions, source) or present.is_fresh(after)):
+        if not (_is_seeded(run, source) or present.is_fresh(after)):
             yield f"{name} imported {source}, whose state was not recorded before that"
+    imports = imports_of(run.actions) - _DRAW_NOTHING - present.met_before(run)
+    moved = {source for source, before, after in moves(run) if before not in (None, after)}
+    if imports and not all(_is_seeded(run, source) for source in moved - {*run.imported}):
+        names = ", ".join(sorted(imports))
+        yield f"{name} imports {names}: numbers that only a first import draws are not drawn again"
     if _adds_in_any_order(run):
         yield f"{name} computed on a GPU, which may add numbers in another order each time"
     if is_too_long(run.source):
@@ -70,6 +81,12 @@ def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:
             yield f"{PurePath(path).name}, which {name} read and wrote, has changed since"
         elif path.endswith("/"):
             yield f"{PurePath(path).name}/, which {name} listed, holds different files now"
+    if not _ASKS_FOR_FILES.isdisjoint(map(last_part, run.actions)):
+        read = {file.path for file in run.files}
+        for path in (
+            each for each in run.outside.wrote if each not in read and present.is_file(each)
+        ):
+            yield f"{PurePath(path).name}, which {name} wrote, is there now"
 
 
 def moves(run: Run) -> Iterator[tuple[str, str | None, str | None]]:
@@ -87,7 +104,7 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
             continue
         if setting in _FACTS & used or _LATE.get(setting) in run.packages:
             yield f"{setting} was {was} for {name}; it is {is_now} now"
-        elif setting in BY_NAME and not BY_NAME[setting].can_be(was):
+        elif setting in BY_NAME and not BY_NAME[setting].can_be(was) and _can_affect(run, setting):
             yield f"{setting} was different in {name}"
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
@@ -107,3 +124,15 @@ def _adds_in_any_order(run: Run) -> bool:
     started = any(":" in name for name in run.after.keys() - run.generators.keys())
     trained = any(run.writes[name].kind in ("module", "optimizer") for name in run.in_place)
     return started and not is_strict(run) and (trained or does(run, _ADDS))
+
+
+def _can_affect(run: Run, setting: str) -> bool:
+    """Return whether a library's setting may change what a run makes or shows."""
+    shown = any((run.outputs.shown, run.outputs.stdout, run.outputs.error, *run.outputs.displays))
+    shown = shown or any(value.kind in ("str", "text") for value in run.writes.values())
+    return shown or BY_NAME[setting].acts_on not in (TEXT, FIGURES)
+
+
+def _is_seeded(run: Run, source: str) -> bool:
+    """Return whether a run seeds a source, as far as its actions show."""
+    return bool(run.seeds) or may_set_state(run.actions, source)

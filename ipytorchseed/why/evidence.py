@@ -109,6 +109,12 @@ class Present(Texts, Protocol):
     def writers(self, path: str, reader: Run) -> Iterable[Run]:
         """Return the runs of any kernel that wrote a file before ``reader``, newest first."""
 
+    def met_before(self, run: Run) -> set[str]:
+        """Return the packages that the code of earlier runs in this kernel uses."""
+
+    def is_file(self, path: str) -> bool:
+        """Return whether there is a file of this name."""
+
     def pruned(self, digests: Iterable[str]) -> set[str]:
         """Return the given states that are no longer stored."""
 

@@ -63,7 +63,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     elif evidence.two_cells:
         message += ", which is another cell: nothing recorded but their text accounts for it"
     else:
-        hidden = say_unseen(against, run)
+        hidden = say_unseen(against, run, states.written(run).calls)
         message += f", but no recorded input changed{f'; {hidden}' if hidden else ''}{NEXT_STEP}"
     return Explanation(
         run,

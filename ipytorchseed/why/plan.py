@@ -268,9 +268,13 @@ class _Planner:
 
     def _is_of_old_class(self, name: str, reader: Run) -> bool:
         """Return whether a variable was created with a class that a step redefines."""
-        redefined = {it for it, value in self._now.items() if value.kind == "class"}
+        redefined = self._classes()
         makers = self._makers(name, reader)[:1] if redefined and name not in self._now else []
-        return any(not redefined.isdisjoint(maker.reads) for maker in makers)
+        return any(not redefined.keys().isdisjoint(maker.reads) for maker in makers)
+
+    def _classes(self) -> dict[str, Fingerprint]:
+        """Return the classes that steps redefine, by name."""
+        return {name: value for name, value in self._now.items() if value.kind == "class"}
 
     def _value(self, name: str) -> Fingerprint | None:
         """Return a variable's value after the steps."""
@@ -292,7 +296,13 @@ class _Planner:
             here = [run for run in makers if run.kernel == reader.kernel]
             before = [run for run in here if (run.id or 0) < (reader.id or 0)]
             return before[:1] or makers
-        makers.sort(key=lambda run: name in run.reads)  # prefer runs that need no earlier value
+        classes = self._classes()
+
+        def fits_worse(run: Run) -> tuple[bool, bool]:
+            used = classes.keys() & run.reads.keys()
+            return any(same(classes[it], run.reads[it]) is False for it in used), name in run.reads
+
+        makers.sort(key=fits_worse)  # prefer equal classes, then runs that need no earlier value
         if makers and not wanted.exact:
             self._doubts[f"`{name}` cannot be inspected in full"] = None
         return makers

@@ -131,7 +131,7 @@ def may_alter(run: Run, text: Written, name: str, reader: str) -> bool:
     return is_used and bool(say_effect(run, text, name))
 
 
-def say_unseen(against: Run, run: Run) -> str:
+def say_unseen(against: Run, run: Run, calls: Sequence[Call]) -> str:
     """Return a clause about what a cell uses that was not recorded, or "".
 
     The clause names programs, opaque values, caches and native code.
@@ -139,7 +139,12 @@ def say_unseen(against: Run, run: Run) -> str:
     programs = programs_of(run.nondeterministic_calls)
     hidden = unseen(against.reads, run.reads)[:_NAMED]
     said = [f"the cell {say_programs(programs)}"] if programs else []
-    said += [say_hidden(hidden)] if hidden else []
+    methods = {call.root: call.name for call in calls if call.root in hidden and call.name}
+    advice = [
+        f"if `{call}()` changes it, create `{it}` in this cell" for it, call in methods.items()
+    ]
+    noted = f" ({'; '.join(advice)})" if advice else ""
+    said += [say_hidden(hidden) + noted] if hidden else []
     cached = [f"`{name}`" for name, value in run.reads.items() if "kept" in value.parts]
     if cached:
         said.append(f"cached results of {first_of(cached, _NAMED, ' and ')} cannot be inspected")

@@ -111,6 +111,14 @@ class States:
         """Return True."""
         return True
 
+    def met_before(self, run):
+        """Return the packages of earlier runs."""
+        return {met for each in self.runs if each.id < run.id for met in each.packages}
+
+    def is_file(self, _path):
+        """Return that there is no file."""
+        return False
+
     def pruned(self, _digests):
         """Return that nothing was pruned."""
         return set()

@@ -291,6 +291,64 @@ def test_what_no_replay_puts_back_is_a_doubt():
     )
 
 
+def test_a_clock_that_only_times_is_no_doubt():
+    """Its readings are only printed or kept, so they affect no result."""
+    doubts = [
+        _plan(
+            _use(2, OLD, OLD, nondeterministic_calls={"time.time": is_used}), _use(4, OLD, NEW)
+        ).doubts
+        for is_used in (True, False)
+    ]
+    assert doubts == [("In[2] asks time.time, which is different every time",), ()]
+
+
+def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():
+    """Training sums in a different order each time; drawing does not."""
+    trained = value("12", "module")
+    on_gpu = {"before": {"torch.cuda:0": "aa"}, "after": {"torch.cuda:0": "bb"}}
+
+    def doubts(source="train(net)", writes=trained, states=on_gpu, **more):
+        made = {"net": writes} if writes is trained else {"x": writes}
+        in_place = ("net",) if writes is trained else ()
+        runs = [
+            run(n, source, reads={"y": OLD}, writes=made, in_place=in_place, **states, **more)
+            for n in (2, 4)
+        ]
+        return [
+            each
+            for each in _plan(run(1, "y = load()", writes={"y": OLD}), *runs).doubts
+            if "GPU" in each
+        ]
+
+    assert doubts() == ["In[2] computed on a GPU, which may add numbers in another order each time"]
+    assert doubts("x = y.index_add(0, i, z)", OLD)
+    assert not doubts("x = torch.rand(3, device='cuda')", OLD)
+    assert not doubts("%%deterministic 3\ntrain(net)")
+    flag = "torch.use_deterministic_algorithms"
+    assert not doubts(settings={flag: True})
+    assert doubts(settings={flag: True, f"{flag}.warn_only": True})
+    assert not doubts(states={"before": {"torch.cpu": "aa"}, "after": {"torch.cpu": "bb"}})
+
+
+def test_what_a_package_draws_as_it_is_imported_is_a_doubt():
+    """The cell must have drawn as well: importing a source is no draw."""
+    began = {"before": {"numpy": START}}
+    for more, told in ((began, True), ({}, False), ({**began, "imported": ("numpy",)}, False)):
+        target = run(2, "import pkg", **more, after={"numpy": TRAINED})
+        doubts = make_plan(target, States([target])).doubts
+        said = "In[2] imports pkg: numbers that only a first import draws are not drawn again"
+        assert (said in doubts) is told
+
+
+def test_a_package_that_an_earlier_cell_imported_draws_nothing_where_it_is_imported_again():
+    """A package first imported by this cell or a later one may draw."""
+    for number, met, told in ((1, "pkg", False), (1, "other", True), (3, "pkg", True)):
+        target = run(2, "import pkg", before={"numpy": START}, after={"numpy": TRAINED})
+        runs = [run(number, "import pkg", packages=(met,)), target]
+        doubts = make_plan(target, States(sorted(runs, key=lambda each: each.id))).doubts
+        assert any("In[2] imports pkg" in doubt for doubt in doubts) is told
+
+
 def test_what_a_cell_does_outside_is_named():
     """Effects are programs, recorded files, and calls that write files without Python."""
     for more, told in (

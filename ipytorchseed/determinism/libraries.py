@@ -90,6 +90,8 @@ class Setting(Struct, frozen=True):
         """Return the statement that restores a value, or the ones that changed."""
         package = self.restore.partition(".")[0]
         if not isinstance(before, dict):
+            if "{name}" in self.restore:
+                return ""  # a damaged receipt
             return f"import {package}; {self.restore.format(repr(before))}"
         later = after if isinstance(after, dict) else {}  # a receipt of another version
         moved = {n: each for n, each in before.items() if n not in later or later[n] != each}

@@ -26,6 +26,8 @@ def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None
         kind: The category of warnings to hide.
     """
     filters: Any = warnings.filters
+    if type(filters) is not list:  # user code has replaced it
+        filters = []
     hide = ("ignore", None, kind, re.compile(re.escape(module)), 0)
     filters.insert(0, hide)
     try:

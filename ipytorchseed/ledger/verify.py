@@ -1,4 +1,4 @@
-"""Checks every page, blob and record of the ledger."""
+"""Checks every page, blob, record and reference of the ledger."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RECORDS: dict[str, type[object]] = {
 
 
 def verify(connection: sqlite3.Connection) -> list[str]:
-    """Check every page, blob and record, and that no part of one is missing.
+    """Check every page, blob, record and reference.
 
     Args:
         connection: A connection in a transaction, so that nothing changes during the check.
@@ -31,7 +31,7 @@ def verify(connection: sqlite3.Connection) -> list[str]:
         One line for each problem.
     """
     found: list[str] = []
-    for check in (_pages, _blobs, _runs, _records):
+    for check in (_pages, _blobs, _runs, _records, _references):
         try:
             found += itertools.islice(check(connection), _MOST + 1)
         except sqlite3.Error as error:
@@ -79,6 +79,12 @@ def _records(connection: sqlite3.Connection) -> Iterator[str]:
             if isinstance(record, Save):
                 for each in _absent(connection, [*record.states.values()]):
                     yield f"save {number}: a state of it, blob {each + 2**63:016x}, is missing"
+
+
+def _references(connection: sqlite3.Connection) -> Iterator[str]:
+    query = "SELECT id, run FROM traces WHERE run NOT IN (SELECT id FROM runs)"
+    for number, run in connection.execute(query):
+        yield f"trace {number}: its run {run} is missing"
 
 
 def _absent(connection: sqlite3.Connection, keys: Sequence[int]) -> list[int]:

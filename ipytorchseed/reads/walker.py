@@ -249,7 +249,7 @@ class Walker(ast.NodeVisitor):
         self.effects.attributes.update(names)
         for name in reversed(names):
             path = f"{path}.{name}" if 0 < len(path) < _LONGEST_NAME else ""
-        if path:
+        if path not in {"", *self._assigned}:
             self.effects.paths.add(path)
         return path
 
@@ -362,6 +362,7 @@ class Walker(ast.NodeVisitor):
             owner = target.value
             path = self._load(owner.id) if isinstance(owner, ast.Name) else self.visit(owner)
             if path:
+                self._assigned.add(f"{path}.{target.attr}")
                 self.effects.paths.add(f"{path}.{target.attr}=")
                 self.effects.actions[f"{path}.{target.attr}="] = None
         self._time(_root_of(target), reading)

@@ -17,6 +17,9 @@ WIDTH = 80
 
 _NARROWEST = 40
 
+# A module that rich imports whenever it draws.
+_STYLE = "rich.style"
+
 # The modules of rich that we imported, by name.
 _rich: dict[str, ModuleType] = {}
 
@@ -98,15 +101,25 @@ def rich_apart() -> Iterator[None]:
     restored, and our modules are removed from ``sys.modules``: a later import by the user draws as
     usual.
     """
-    state, is_ours = random.getstate(), "rich" not in sys.modules
-    if is_ours:
-        sys.modules.update(_rich)
+    if _STYLE in sys.modules:  # the user has imported rich
+        yield
+        return
+    theirs = _take_rich()
+    state = None if _rich else random.getstate()
+    sys.modules.update(_rich)
     try:
         yield
     finally:
-        for name in [each for each in sys.modules if is_ours and each.partition(".")[0] == "rich"]:
-            _rich[name] = sys.modules.pop(name)
-        random.setstate(state)
+        _rich.update(_take_rich())
+        sys.modules.update(theirs)
+        if state is not None:
+            random.setstate(state)
+
+
+def _take_rich() -> dict[str, ModuleType]:
+    """Remove rich's modules from ``sys.modules`` and return them."""
+    names = [name for name in [*sys.modules] if name.partition(".")[0] == "rich"]
+    return {name: sys.modules.pop(name) for name in names}
 
 
 @rich_apart()

@@ -48,7 +48,7 @@ CASES = {
     "def k():\n    import helpers as h\n    return h.OFFSET\nk()": "helpers.OFFSET",
     "from helpers import *\ng(1)": "helpers.g helpers.SCALE",
     "helpers.SCALE = 3": "",
-    "helpers.SCALE = 3\nhelpers.SCALE": "helpers.SCALE",
+    "helpers.SCALE = 3\nhelpers.SCALE": "",
     "helpers.SCALE += 1": "helpers.SCALE",
     "vars(helpers)": "helpers.SCALE helpers.OFFSET helpers.table helpers.Net helpers.f helpers.g"
     " helpers.stamp helpers.lazy beside.K",

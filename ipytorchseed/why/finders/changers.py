@@ -8,7 +8,7 @@ from itertools import pairwise
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.why.evidence import Evidence, differ, reloads
+from ipytorchseed.why.evidence import Evidence, differ, does, reloads
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_parts
 
@@ -16,6 +16,9 @@ from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_pa
 _VERB = lazy_pattern(
     r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
 )
+
+# Actions that may redefine functions of modules.
+_DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
 
 # For the only run between two inspections of a value, if the record does not show that it changed
 # the value.
@@ -53,7 +56,7 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     for run in [*evidence.history, evidence.run]:
         seen = run.reads.get(name)
         if seen is not None:
-            by = _may_have_changed(unwatched, name)
+            by = _may_have_changed(unwatched, name, seen)
             if len(by) == 1 and differ(known, seen):
                 is_new = is_created_by(by[0], name)
                 how = _how(known, seen, is_new=is_new)
@@ -84,18 +87,23 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     return blame
 
 
-def _may_have_changed(unwatched: list[Run], name: str) -> list[Run]:
+def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
     """Return the runs that may have changed a value between two inspections.
 
     Args:
         unwatched: The runs between the two inspections.
         name: The value's name.
+        seen: The value at the later inspection.
 
     Returns:
         One run if the record shows which run changed the value, else all runs that may have.
     """
     by = [run for run in unwatched if name in run.writes][-1:]
-    return by or [run for run in unwatched if _imported(run, name)][:1] or unwatched
+    by = by or [run for run in unwatched if _imported(run, name)][:1]
+    # Calls do not change the functions and classes of a module.
+    if not by and "." in name and seen.kind in ("class", "function"):
+        return [run for run in unwatched if does(run, _DEFINES)]
+    return by or unwatched
 
 
 def find_setter(evidence: Evidence, name: str) -> list[Run]:

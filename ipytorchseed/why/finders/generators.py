@@ -136,6 +136,9 @@ def _reseeded(evidence: Evidence, name: str) -> str:
     if _may_continue(run, name):
         return ""
     left = [each for each in evidence.both if _leaves(evidence, each, name)]
+    if len(left) == 1 and run.code != against.code:  # the edited cell now seeds, or no longer does
+        how = _BY_ITSELF if name in left[0].before else "first appeared"
+        return f"{how} in {evidence.name(left[0])}"
     return _BY_ITSELF if left else ""
 
 

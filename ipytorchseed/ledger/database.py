@@ -232,7 +232,7 @@ class Database:
         connection = self._attach(path, "ro" if careful else "rw")
         is_made = schema.is_made(connection, path)
         if reading and not is_made:
-            msg = f"the ledger {path} was not made to its end: the next notebook that runs does so"
+            msg = f"the ledger {path} is incomplete: run a notebook to finish creating it"
             raise LedgerError(msg)
         if careful and not reading:
             connection = self._attach(path, "rw")

@@ -202,7 +202,7 @@ def refuse_unsafe(path: Path) -> None:
             continue
         if not stat.S_ISREG(found.st_mode):
             what = "symbolic link" if stat.S_ISLNK(found.st_mode) else "folder, pipe or device"
-            raise LedgerError(f"the ledger's file {each} is a {what}, no regular file: {_AWAY}")
+            raise LedgerError(f"the ledger's file {each} is a {what}, not a regular file: {_AWAY}")
         if _is_foreign(found):
             raise LedgerError(f"the ledger's file {each} belongs to another user: {_AWAY}")
         if _is_writable_by_others(found):
@@ -270,7 +270,7 @@ class Fault(Enum):
         f"look for a process that hangs, {_ELSEWHERE}",
     )
     FULL = (
-        "cannot grow, its disk is full",
+        "cannot grow because its disk is full",
         f"free some space, drop old runs with `ipytorchseed ledger prune`, {_ELSEWHERE}",
     )
     DENIED = ("cannot be written", f"make the file and its folder writable for you, {_ELSEWHERE}")

@@ -97,7 +97,7 @@ def is_made(connection: sqlite3.Connection, path: Path | None) -> bool:
     if application != APPLICATION:
         raise LedgerError(f"{path} is a database of another program, not a ledger: move it away")
     if refuse_newer(connection, path) < VERSION:
-        raise OutdatedError(f"the ledger {path} is of an old format, which cannot be read any more")
+        raise OutdatedError(f"the ledger {path} has an old format that can no longer be read")
     return True
 
 

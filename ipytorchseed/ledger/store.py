@@ -127,7 +127,9 @@ class Ledger:
             return cls.open(None if folder is None else Path(folder).expanduser() / place.NAME)
         except LedgerError as error:
             ledger = cls.in_memory()
-            ledger.notices.append(f"{error}. Until then runs are forgotten when this kernel ends")
+            ledger.notices.append(
+                f"{error}. Until this is fixed, runs are lost when this kernel ends"
+            )
             return ledger
 
     def close(self) -> None:

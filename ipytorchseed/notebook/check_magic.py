@@ -34,7 +34,7 @@ _EVERY = 0.3
 # Metadata that marks a display as ours.
 _OURS = {MARK: {"what": "check"}}
 
-_NO_FILE = "The notebook's file is not known here: only this kernel was looked at."
+_NO_FILE = "The notebook's file could not be found, so only this kernel was checked."
 
 
 class FreshRun:

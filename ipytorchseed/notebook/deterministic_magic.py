@@ -33,7 +33,7 @@ class _Settings(Words):
         if args[0].isdecimal() and not ctx.resilient_parsing:
             seed = args[0]
             ctx.fail(
-                f"a seed takes two percent signs, and a cell below it: %%deterministic {seed};"
+                f"to seed one cell, put %%deterministic {seed};"
                 f" for the rest of the session: %seed {seed}, then %deterministic on"
             )
         return super().resolve_command(ctx, args)
@@ -144,9 +144,8 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
     shell = state.shell
     if body is not None and not body.strip():
         first = "" if seed is None else f"%seed {seed}, then "
-        message = (
-            f"there is no code below it. For the rest of the session: {first}%deterministic on"
-        )
+        message = "the cell has no code below this line. For the rest of the session: "
+        message += f"{first}%deterministic on"
         raise LookupFailure(message)
     if state.rerunning and body is None:  # the body of a check, which sets no flags
         return

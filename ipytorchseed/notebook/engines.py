@@ -162,7 +162,7 @@ def take_code(
     _guests[key] = guest = _Guest()
     for name, why in left.items():
         if name not in _shell().user_ns:
-            msg = f"{name} cannot be sent to the engines ({why}), and is not there"
+            msg = f"{name} cannot be sent to the engines ({why}), and is not defined there"
             raise LookupFailure(f"{msg}: put %%px --local at the top of the cell that makes it")
     here = working_folder()
     with suppress(OSError):

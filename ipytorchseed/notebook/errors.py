@@ -97,7 +97,7 @@ class Guard:
         said = visible(f"{place}: {type(error).__name__}: {error}")
         if said not in self.errors:
             sys.stderr.write(
-                f"ipytorchseed: something went wrong, and your cells go on ({said}).\n"
+                f"ipytorchseed: internal error; your cells are not affected ({said}).\n"
                 "This is shown once. %unload_ext ipytorchseed switches the extension off.\n"
             )
         self.errors[said] = error.with_traceback(None)  # frames keep the user's objects alive

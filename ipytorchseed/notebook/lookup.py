@@ -92,7 +92,7 @@ def own_run(session: Session, word: str) -> Run:
     """
     run = find_run(session, word)
     if run.notebook != session.history_key:
-        raise LookupFailure(f"{word} is a run of another notebook: ask there")
+        raise LookupFailure(f"{word} is a run of another notebook; use the command there")
     return run
 
 

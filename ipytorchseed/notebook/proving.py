@@ -137,7 +137,11 @@ class Proof(Struct, eq=False):
                 else:
                     keep = True
         except KeyboardInterrupt:
-            reason = "it took longer than before · %why --prove" if limit.expired else "interrupted"
+            reason = (
+                "it took longer than the recorded run · %why --prove"
+                if limit.expired
+                else "interrupted"
+            )
             if moved or not limit.expired:
                 reason += f"; {say_restored('everything is', moved)}"
             raise ReplayError(reason) from None

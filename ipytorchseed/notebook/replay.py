@@ -241,7 +241,9 @@ def find_plan(state: State, wanted: Run) -> Plan:
     """
     if is_inspection(wanted.source):
         name = run_phrase(wanted, state.tracking.session.kernel)
-        raise LookupFailure(f"{name} only asks or commands ipytorchseed: it made no result")
+        raise LookupFailure(
+            f"{name} contains only commands of ipytorchseed, so it has no result to bring back"
+        )
     plan = state.part(Replays).plan(wanted)
     if plan.blocked:
         raise ReplayError(plan.blocked)

@@ -391,7 +391,7 @@ class _Publisher(DisplayPublisher):
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
-    raise RuntimeError("the cell asks for input, which a run on copies is not given")
+    raise RuntimeError("the cell asks for input, which is not available when it runs on copies")
 
 
 def run_coroutine(waiting: Any, names: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- of a cell

@@ -108,7 +108,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
 def _refuse(state: State, body: str) -> None:
     """Raise if the cell cannot run under several seeds."""
     if not (body or "").strip():
-        raise LookupFailure("there is no code below it")
+        raise LookupFailure("the cell has no code below this line")
     if body.lstrip().startswith("%%deterministic"):
         raise click.UsageError("put %%deterministic above %%seeds: it is then in force in each run")
     if state.part(Checks).under_way:

@@ -190,7 +190,9 @@ class Tracking:
         try:
             return self._close(result, count)
         except LedgerError as failure:
-            self._tell_once(f"{failure}. Until then runs are not remembered; your cells go on")
+            self._tell_once(
+                f"{failure}. Until this is fixed, runs are not recorded; your cells still run"
+            )
             return None
         finally:
             self._tell_news(self._session.ledger)
@@ -296,7 +298,9 @@ class Tracking:
             try:
                 self.session.log_seed(seed, how)
             except LedgerError as failure:  # the seed is applied anyway
-                self._tell_once(f"{failure}. Until then seeds are not logged; your cells go on")
+                self._tell_once(
+                    f"{failure}. Until this is fixed, seeds are not logged; your cells still run"
+                )
 
     def _later(self, maintain: Callable[[], object]) -> None:
         """Call a function when the kernel is idle, or now if no event loop runs."""

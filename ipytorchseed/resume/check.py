@@ -312,8 +312,10 @@ class ResumeReport(View):
         if self.ok:
             return f"Training {run} continues bit for bit as if it had not stopped."
         if self.findings and self.findings[0].kind == "train":
-            return f"It is unknown whether training {run} continues as if it had not stopped:"
-        return f"Training {run} does not continue as if it had not stopped:"
+            return (
+                f"It is unknown whether training {run} continues as it would without interruption:"
+            )
+        return f"Training {run} does not continue as it would without interruption:"
 
     @property
     def remarks(self) -> list[str]:

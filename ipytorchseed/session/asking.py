@@ -127,7 +127,7 @@ def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) ->
     ]
     if not pairs:
         asked = "none of the cells of this kernel" if run is None else "no such cell"
-        msg = f"the receipt of {receipt.notebook} has {asked}: neither an id nor a text is the same"
+        msg = f"the receipt of {receipt.notebook} has {asked}: no cell has the same id or text"
         raise LookupFailure(msg)
     against, run = next((pair for pair in pairs if find_changes(*pair)), pairs[-1])
     before = session.ledger.runs(run.notebook, kernel=run.kernel, before_id=run.id, limit=_HISTORY)

@@ -62,7 +62,7 @@ _MOST_SEEDS = 100
 
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
-_CUT_SHORT = "the run was interrupted while it was looked at: not all values are known"
+_CUT_SHORT = "the inspection was interrupted, so not all values are known"
 _BESIDE = "another cell ran at the same time, so its effects may be reported for this one"
 
 

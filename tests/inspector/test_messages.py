@@ -235,7 +235,7 @@ def test_an_error_of_the_inspectors_is_told_once_and_scopes_end_all_the_same(
         front_end.run("%%deterministic 3\nx = torch.are_deterministic_algorithms_enabled()")
         assert front_end.shell.user_ns["x"]
     assert front_end.run("torch.are_deterministic_algorithms_enabled()") is False
-    assert capsys.readouterr().err.count("something went wrong") == 1
+    assert capsys.readouterr().err.count("internal error") == 1
 
 
 def nested(depth):

@@ -113,7 +113,7 @@ REFUSED_SETTINGS = {
     "an unknown word": ("%deterministic of", "No such command 'of'", REPORT),
     "a seed": (
         "%deterministic 42",
-        "a seed takes two percent signs, and a cell below it: %%deterministic 42; for the rest of"
+        "to seed one cell, put %%deterministic 42; for the rest of"
         " the session: %seed 42, then %deterministic on",
         REPORT,
     ),
@@ -187,7 +187,7 @@ def test_a_cell_magic_without_a_cell_says_so(kernel, head, body):
     before = digests(kernel)
     error = _one_line(kernel.run(head + body))
     assert error.startswith(
-        "%%deterministic: there is no code below it. For the rest of the session:"
+        "%%deterministic: the cell has no code below this line. For the rest of the session:"
     )
     assert error.endswith(
         "%seed 42, then %deterministic on" if "42" in head else "%deterministic on"

@@ -136,7 +136,7 @@ def test_a_full_disk_is_told_once_and_cells_go_on(tmp_path):
         replies = run_some(kernel)
         lines = told(replies)
         assert 1 <= len(lines) <= 2
-        assert all("ledger" in line and "your cells go on" in line for line in lines)
+        assert all("ledger" in line and "your cells still run" in line for line in lines)
         kernel.run("resource.setrlimit(resource.RLIMIT_FSIZE, (-1, -1))")
         kernel.run("again = 1")
         assert kernel.value(GUARD) == {}

@@ -72,7 +72,7 @@ def test_magics_work_in_an_odd_shell(tmp_path, state):
         for cell in MAGICS:
             reply = kernel.run(cell)
             assert reply.error is None, (cell, reply.error.traceback)
-            assert "went wrong" not in reply.stderr, (cell, reply.stderr)
+            assert "internal error" not in reply.stderr, (cell, reply.stderr)
         assert kernel.value("(x, y)") == (42, 42)
 
 
@@ -86,7 +86,7 @@ def test_cells_run_under_a_broken_transformer(tmp_path):
             reply = kernel.run(cell)
             assert reply.error.ename == "ValueError"
             assert not files_of_ours(reply.error.traceback)
-            assert "went wrong" not in reply.stderr
+            assert "internal error" not in reply.stderr
         kernel.value("get_ipython().input_transformers_post.clear()")
         assert kernel.run("%%deterministic --check\nx = 1").status == "ok"
 

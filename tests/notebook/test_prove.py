@@ -475,7 +475,7 @@ def test_a_test_that_does_not_end_is_interrupted(play):
     use = "import time\nif a > b:\n    time.sleep(20)\ny = a + b"
     kernel = play("a = b = 0", (use, "use"), "a = b = 1", (use, "use"))
     answer = json.loads(kernel.run("%why 5 --json").stdout)
-    reason = "not tested: it took longer than before · %why --prove"
+    reason = "not tested: it took longer than the recorded run · %why --prove"
     assert {cause["experiment"] for cause in answer["causes"]} == {reason}
     assert kernel.value("(a, b, y)") == (1, 1, 2)
     assert kernel.run("time.sleep(0.2)").error is None

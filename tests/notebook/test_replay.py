@@ -653,7 +653,10 @@ def test_a_cell_that_only_asks_has_no_result(new_kernel):
     new_kernel.run("x = 1")
     new_kernel.run("%seed")
     error = new_kernel.run("%replay 3").error.evalue
-    assert error == "%replay: In[3] only asks or commands ipytorchseed: it made no result"
+    assert (
+        error
+        == "%replay: In[3] contains only commands of ipytorchseed, so it has no result to bring back"
+    )
 
 
 def test_a_cell_that_does_more_than_to_ask(new_kernel):

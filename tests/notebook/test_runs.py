@@ -257,7 +257,7 @@ def test_an_error_of_a_callback_is_kept_and_told_once(capsys):
     for failure in failures:
         guarded(failure)
     told = capsys.readouterr().err
-    assert told.count("something went wrong") == 2
+    assert told.count("internal error") == 2
     assert told.count("callback: KeyError: 'a'") == told.count("callback: OSError: b") == 1
     assert len(guard.errors) == 2
     assert not interrupts

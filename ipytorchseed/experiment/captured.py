@@ -109,7 +109,7 @@ class CapturedState(Struct):
         """Copy all values, each object once. An interrupt ends the copying.
 
         Args:
-            limit: The most bytes of tensors and arrays to copy; None for no limit.
+            limit: The maximum number of bytes of tensors and arrays to copy; None for no limit.
             instead: Classes that replace other classes in copies, by the ``id`` of the replaced
                 class.
         """

@@ -21,7 +21,7 @@ from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.changes import not_compared
 from ipytorchseed.why.explanation import Change
 
-# The most values that a note names.
+# The maximum number of values that a note names.
 _NAMED = 3
 
 _ONLY_FIRST = (

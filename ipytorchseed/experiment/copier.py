@@ -46,7 +46,7 @@ class Copier:
     whatever the recursion limit, and C's stack does not grow.
 
     Args:
-        limit: The most bytes of tensors and arrays to copy; None for no limit.
+        limit: The maximum number of bytes of tensors and arrays to copy; None for no limit.
         instead: Classes that replace other classes in copies, by the ``id`` of the replaced class.
 
     Attributes:
@@ -156,7 +156,7 @@ class Copier:
         return made
 
     def keep(self, value: object, made: object) -> None:
-        """Register the copy of a value. Do so before parts that may refer to the value."""
+        """Register the copy of a value, before any part that may refer to it is copied."""
         self._memo[id(value)] = made
         self._kept.append(value)
         if made is not value:

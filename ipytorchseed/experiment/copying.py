@@ -35,7 +35,7 @@ Copies = Callable[[Copier, Any], Copying]
 # The attribute of the function by which a scheduler replaces its optimizer's ``step``.
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
 
-# The most levels of nested object arrays that are copied: numpy frees such arrays recursively in C.
+# The maximum depth of nested object arrays to copy: numpy frees such arrays recursively in C.
 _DEEPEST = 1000
 
 
@@ -126,7 +126,7 @@ _BUILTIN: dict[int, Copies] = {
 
 
 def copier_for(kind: type) -> Copies | None:
-    """Return the function that copies objects of a class; None for ``__deepcopy__``."""
+    """Return the function that copies objects of a class, if it is a special case."""
     known = _BUILTIN.get(id(kind))
     if known is not None:
         return known
@@ -198,5 +198,5 @@ def _reduced(copier: Copier, value: Any) -> Copying:
 
 
 def _by_attributes(copier: Copier, value: Any) -> Copying:
-    """Copy all attributes, also those that are not pickled: hooks, a wrapped ``step``."""
+    """Copy all attributes, including some that are not pickled, such as hooks."""
     return (yield from copier.rebuild(value, object.__new__, (type(value),), vars(value)))

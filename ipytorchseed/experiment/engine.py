@@ -28,7 +28,7 @@ class Engine:
         names: The names whose values the cells may reach.
         places: Attributes of modules that the cells may reach, by module and name.
         hidden: Names in the namespace that belong to the shell.
-        limit: The most bytes of tensors and arrays in one copy; None for no limit.
+        limit: The maximum number of bytes of tensors and arrays in one copy; None for no limit.
 
     Attributes:
         namespace: As given.
@@ -83,7 +83,7 @@ class Engine:
     def of_runs(
         cls, namespace: MutableMapping[str, Any], runs: Iterable[Run], hidden: frozenset[str]
     ) -> Engine:
-        """Return an engine for the cells of runs. It copies only values that they change.
+        """Return an engine that copies only values that are opaque or that runs change.
 
         Args:
             namespace: The user's namespace.
@@ -145,7 +145,7 @@ class Engine:
     def _copy(
         self, found: CapturedState, instead: Mapping[int, type] | None = None
     ) -> CapturedState:
-        """Copy values, and other variables that refer to them: a model's optimizer."""
+        """Copy values, and other variables that refer to them, such as an optimizer."""
         copies, copier = found.copy(self.limit, instead)
         copies.names |= {
             name: copier.named(name, value)
@@ -188,7 +188,7 @@ class Engine:
     def keep(self) -> None:
         """Record the state after the cell's own run, which ``leave`` restores.
 
-        Sources that the run imported start further runs in the state in which it left them.
+        In further runs, sources that this run imported start in the state in which it left them.
         """
         self._keep(Process.now())
         found, left = self._process.sources, self._after.sources

@@ -59,8 +59,8 @@ class Memories:
     """Copies of memory blocks, by device and by the address of the original.
 
     Args:
-        limit: The most bytes to copy. With a limit, only memory on the CPU is copied. None for no
-            limit and any device.
+        limit: The maximum number of bytes to copy. With a limit, only memory on the CPU is copied.
+            None for no limit and any device.
         reached: Called with the copied block of each tensor and array.
     """
 
@@ -91,7 +91,7 @@ class Memories:
         return made.set_(memory, value.storage_offset(), value.size(), value.stride())
 
     def array(self, value: Any) -> Any:
-        """Copy an array of numpy."""
+        """Copy a numpy array."""
         import numpy as np
 
         owner = value

@@ -222,6 +222,6 @@ class Mixture:
         for name in names:
             if differing(*found[name]) or has_same_form(*found[name]):
                 self._put_back(Trial(values=frozenset({name})))
-                if is_same(self._now(name), found[name][0]):  # both names are of one object
+                if is_same(self._now(name), found[name][0]):  # both names refer to one object
                     return False
         return True

@@ -25,13 +25,13 @@ Path = tuple[Hashable, ...]
 # The value of a missing part.
 MISSING: Any = object()
 
-# The most parts into which a value is divided.
+# The maximum number of parts into which a value is divided.
 _MOST = 4096
 
-# The most objects of two values that are paired.
+# The maximum number of objects to pair in two values.
 _PAIRS = 1000
 
-# The most levels to which a value is divided.
+# The maximum depth to which a value is divided.
 _DEEPEST = 100
 
 

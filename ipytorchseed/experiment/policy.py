@@ -18,11 +18,11 @@ SECONDS = 2.0
 # Seconds after which experiments are interrupted, if the cells take longer than recorded.
 DEADLINE = 2.5
 
-# The most bytes of tensors and arrays to copy, on the CPU.
+# The maximum number of bytes of tensors and arrays to copy, all on the CPU.
 BYTES = 256 << 20
 
 
-# The most suspects that ``count_fitting`` returns, plus one.
+# ``count_fitting`` returns a number below this.
 _MANY = 100
 
 _LEFT = {THREAD: "leaves a thread running", WIDGET: "opens a widget"}
@@ -47,7 +47,7 @@ def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: st
     Args:
         runs: The two compared runs.
         plan: The cells that would run again. The last cell runs in each experiment.
-        experiments: The most experiments.
+        experiments: The maximum number of experiments.
         kernel: The current kernel. Cells of earlier kernels do not run automatically.
     """
     for run in runs:

@@ -90,7 +90,7 @@ class Process(Struct):
             os.environ.update(self.variables)
 
 
-# The most names that a message lists.
+# The maximum number of names that a message lists.
 MOST = 3
 
 

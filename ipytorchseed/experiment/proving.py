@@ -69,7 +69,7 @@ class Experiments(Mixture):
         blocked: A clause that says why no experiment is possible; or empty.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- what there is to know
+    def __init__(  # noqa: PLR0913, PLR0917 -- all are needed
         self,
         namespace: MutableMapping[str, Any],
         ledger: Ledger,
@@ -177,7 +177,7 @@ class Experiments(Mixture):
 
         Args:
             play: Calls the given function, then runs the cell of a run again.
-            limit: The most bytes of tensors and arrays in one copy; None for no limit.
+            limit: The maximum number of bytes of tensors and arrays in one copy; None for no limit.
 
         Raises:
             ReplayError: A value cannot be copied.

@@ -150,7 +150,7 @@ def _put_flags_back(settings: Mapping[str, Any]) -> None:
 
 
 def _put_environment_back(run: Run) -> None:
-    """Set the environment variables that a cell may read to their values at its run."""
+    """Restore the environment variables that a cell may read to their recorded values."""
     begun = {flag.name for flag in FLAGS}  # libraries read these only when they start
     words = {*re.findall(r"\w+", run.source)}
     named = {name for name in os.environ if name in words and name.isupper()}

@@ -33,16 +33,17 @@ from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
 from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
 
-# The most trials. If there are more suspects, the least likely ones are restored together.
+# The maximum number of trials. If there are more suspects, the least likely ones are restored
+# together.
 _MOST = 6
 
 # After this many runs of the cell, the search for smaller parts ends.
 _RUNS = 12
 
-# The most differing parts that are searched, and the most that an answer names.
+# The maximum numbers of differing parts to search, and of parts that an answer names.
 _PARTS, _NAMED = 64, 3
 
-# The most characters of a change that is written in a sentence.
+# The maximum number of characters of a change that is written in a sentence.
 _SHORT = 32
 
 
@@ -53,7 +54,7 @@ class Search:
         said: The explanation whose suspects are tested.
         experiments: The experiments, after ``build``.
         run: Calls the given function, then runs the cell of a record. Returns the new run.
-        tell: Called before each run with its number, the most runs, and its purpose.
+        tell: Called before each run with its number, the maximum number of runs, and its purpose.
         until: The deadline for the search for smaller parts, by ``time.monotonic``.
     """
 
@@ -145,7 +146,7 @@ class Search:
         """Return the verdict, or another one if the experiments do not support it.
 
         A file that native code opens was not restored, so it was not tested. If restoring a suspect
-        without effect changed another recorded value, it is not proved.
+        changed another recorded result, the suspect is not cleared.
         """
         trial = self._trials[label]
         tried = frozenset(path for each in self._runs for path in each.files)
@@ -227,7 +228,7 @@ class Search:
 
 
 def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list[Change]]:
-    """Return the changes of every run, and the changes that experiments compare.
+    """Return the changes that every run shows, and those that experiments compare.
 
     A change of a suspect, such as a counter, is compared only if nothing else changed.
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ipytorchseed.trace.loading import Loaded, Operation
     from ipytorchseed.trace.recorder import Recorder
 
-# The most traced runs that are compared with the first traced run.
+# The maximum number of traced runs to compare with the first traced run.
 _ATTEMPTS = 4
 
-# Uninitialized memory is filled with other bytes in each run: with multiples of this number.
+# Each run fills uninitialized memory with a different multiple of this byte.
 _FILL = 0x35
 
 # What a trace cannot see in a cell that uses compiled code.

@@ -24,8 +24,9 @@ class Culprit(Struct, frozen=True):
         unwritten: Whether the operation returned uninitialized memory that was read.
         read_by: The operation that read this memory, and its line.
         instead: What to use instead, if the flags do not help; or "".
-        known: What the operation does under deterministic algorithms, by torch's documentation:
-            ``switches`` to a deterministic algorithm, ``raises``, or "" if it is not documented.
+        known: What the operation does under deterministic algorithms, according to torch's
+            documentation: ``switches`` to a deterministic algorithm, ``raises``, or "" if it is not
+            documented.
     """
 
     operation: str
@@ -81,8 +82,8 @@ class Checked(Traced):
         runs: The requested number of runs.
         differences: The differences between two of the runs; empty if all runs are equal.
         compared: The number of compared values.
-        with_flags: The outcome under deterministic flags: ``repeats``, ``differs`` or ``error``;
-            None if that was not tried.
+        with_flags: The outcome under deterministic flags: ``repeats``, ``differs`` (also if torch
+            is not imported) or ``error``; None if no difference was found.
         flags_said: torch's error message under deterministic flags, or "".
     """
 

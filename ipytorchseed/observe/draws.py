@@ -95,7 +95,8 @@ class Draws:
 def _states() -> Iterator[tuple[str, bytes]]:
     """Yield the names and states of the sources.
 
-    The states are read from memory, because the functions of the libraries take 20 times as long.
+    The states of ``random`` and numpy are read from memory, because the functions of these
+    libraries take 20 times as long.
     """
     size = _random.Random.__basicsize__ - _HEAD
     yield "python", ctypes.string_at(id(python_random.hidden()) + _HEAD, size)

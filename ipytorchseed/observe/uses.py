@@ -45,7 +45,7 @@ _GLOBAL, _NULL = dis.opmap["LOAD_GLOBAL"], dis.opmap["PUSH_NULL"]
 # Whether the null that ``LOAD_GLOBAL`` pushes for a call is above the function on the stack.
 _NULL_ABOVE = sys.version_info >= (3, 13)
 
-# The number of flag bits below the index of the name in the argument of an instruction.
+# How many flag bits are below the name's index in the argument of these instructions.
 _SHIFTS = {_GLOBAL: 1, dis.opmap["LOAD_ATTR"]: 1, dis.opmap.get("LOAD_SUPER_ATTR", -1): 2}
 
 _LOCALS = {op: name.count("LOAD_FAST") for name, op in dis.opmap.items() if "LOAD_FAST" in name}
@@ -205,7 +205,7 @@ def _find_taker(
 
 
 def _steps(code: CodeType) -> Iterator[_Step]:
-    """Yield the instructions: start with prefixes, offset, operation and argument."""
+    """Yield each instruction: start (with prefixes), offset, operation and argument."""
     text = code.co_code
     begin, extended = 0, 0
     for offset in range(0, len(text), 2):

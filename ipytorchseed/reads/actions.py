@@ -9,7 +9,7 @@ from ipytorchseed.patterns import lazy_pattern
 # The maximum number of actions recorded for one run, and the maximum length of each.
 MAX_ACTIONS = 200
 
-# Matches last parts of dotted names of functions that seed or set a state.
+# Matches the last part of the dotted name of a function that seeds or sets a state.
 _SEEDS = lazy_pattern(r"(.*_)?seed(_.*)?|set_?(rng_)?state")
 
 # Finds words in actions that change a source's state other than by drawing.

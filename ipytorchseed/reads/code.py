@@ -15,7 +15,7 @@ from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.source import find_source
 from ipytorchseed.reads.walker import effects_of_functions
 
-# Bytes of code, which take about 25 ms. In longer code, only names are collected.
+# In bytes. Code of this size takes about 25 ms. In longer code, only names are collected.
 _MAX_CODE = 50_000
 
 _HARMLESS = {*vars(builtins)} - {"__import__", "compile", "eval", "exec", "globals", "vars"}

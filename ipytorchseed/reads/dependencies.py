@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from ipytorchseed.reads.patches import find_at
 
-# Matches names that the shell assigns to results and texts of earlier cells.
+# Matches names under which the shell stores the results and texts of cells.
 is_result = re.compile(r"_{1,3}|_\d+|_i{1,3}|_i\d+|Out|In").fullmatch
 
 
-# Characters. Parsing a cell of this length takes about 20 ms, or 100 ms for a list of digits.
+# In characters. Parsing a cell of this length takes about 20 ms, or 100 ms for a list of digits.
 _MAX_LENGTH = 32_000
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 class Effects(Struct):
     """The effects of a piece of code on names.
 
-    Dotted names have the form of ``walker.Walker``.
+    The class ``walker.Walker`` describes the form of dotted names.
 
     Attributes:
         reads: Names that the code may read before it sets them, in order.
@@ -29,7 +29,8 @@ class Effects(Struct):
             functions in queries.
         defined: The effects of functions and classes that the code defines, by name.
         timed: Names whose values are only computed from calls, other names and constants. Each is
-            mapped to these calls and names. If they all are clocks, the value is a reading.
+            mapped to these calls and names. If all of them read a clock or hold such a reading, the
+            value is a reading too.
         escaped: Calls, such as ``time.time()``, whose results are not only stored or printed.
         sets: Dotted names whose items are put into sets that may be iterated, "" if unknown.
         complete: False if the code runs a string whose content is unknown.

@@ -44,8 +44,8 @@ CLOCKS: dict[str, int] = {
     "time.strftime": 1,
 }
 
-# Functions that use the system's entropy if called with at most this many arguments. 0: if called
-# without a seed.
+# Functions that use the system's entropy if called with at most this many arguments. 0 means: if
+# called without a seed.
 ENTROPY: dict[str, int] = {
     QUERY_RANDOM: ANY,
     **_calls(
@@ -107,8 +107,8 @@ MEMORY: dict[str, int] = _calls(
     ANY, {"numpy": "empty empty_like", "torch": "empty empty_like", "torch.Tensor": "new_empty"}
 ) | _calls(ANY, _BY_SIZE)
 
-# Functions that copy a single argument, but interpret several arguments as a shape. Only the latter
-# return uninitialized memory.
+# Functions that copy a single argument, but interpret several arguments as a shape. Only calls with
+# several arguments return uninitialized memory.
 SIZED: frozenset[str] = frozenset(_calls(ANY, _BY_SIZE))
 
 # Functions that run another program, whose effects are not recorded.
@@ -168,7 +168,7 @@ TAILS: frozenset[str] = frozenset(name.rpartition(".")[2] for name in (*NONDETER
 # The builtin that returns the address of an object.
 ADDRESS = "id"
 
-# Clauses that say what an order depends on.
+# What a result may depend on, as the end of a clause: “it depends on where …”.
 PLACES = {BY_PLACE: "objects of a set are in memory", ADDRESS: "objects are in memory"}
 
 # The builtin whose result depends on the hash seed of the process.

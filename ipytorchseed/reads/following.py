@@ -39,7 +39,7 @@ _WORD = lazy_pattern(r"[^\W\d]\w*")
 _FORMULA = lazy_pattern(r"[\w\s.()]+~\s*[\w(-]")
 
 
-def find_dependencies(  # noqa: PLR0913 -- the last by name
+def find_dependencies(  # noqa: PLR0913 -- the last two by keyword
     effects: Effects,
     namespace: Mapping[str, Any],
     hidden: Iterable[str] = (),
@@ -87,7 +87,7 @@ class _CodeFollower(NameFollower):
         """Return the dependencies of a cell; see ``find_dependencies``."""
         namespace = self._notebook.names
         self._defined = effects.defined
-        # Record the names in the cell's own text first, so that they are recorded in any case.
+        # Record the names in the cell's own text first, in case the time runs out.
         for name in effects.reads:
             if name in namespace and not effects.stars:
                 self.record_name(name, namespace[name], self._notebook)

@@ -52,7 +52,7 @@ def find_at(place: Place) -> Any:  # noqa: ANN401
 
 
 def place_of(name: str) -> Place | None:
-    """Return the place of a dotted name, or None if no module of it is imported."""
+    """Return the place of a dotted name, or None if its module is not imported."""
     parts = name.split(".")
     for last in range(len(parts) - 1, 0, -1):
         module = ".".join(parts[:last])

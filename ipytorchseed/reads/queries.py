@@ -51,7 +51,7 @@ def names_in_query(text: str) -> list[str]:
 
 
 def seeds_database(text: str) -> bool:
-    """Return whether a query calls ``setseed``, as DuckDB and PostgreSQL have it."""
+    """Return whether a query calls ``setseed``, a function of DuckDB and PostgreSQL."""
     return _is_query(text) and "setseed" in text.lower()
 
 

@@ -31,7 +31,7 @@ def nondeterministic_call(
     """Return the name of the nondeterministic function that is called, or None.
 
     Args:
-        path: The dotted name that is called, as in ``abstract.AbstractValue.paths``.
+        path: The dotted name that is called, as in ``effects.Effects.paths``.
         given: The number of arguments.
         names: The namespace in which to look up the first part of the path.
         package: The package of the calling module, for relative imports.

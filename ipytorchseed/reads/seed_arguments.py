@@ -1,4 +1,4 @@
-"""Finds calls of functions that take a seed, if the call does not pass one."""
+"""Finds calls that pass no seed to a function that takes one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEED_NAMES = ("random_state", "rng", "seed")
 
 
 def takes_seed(kind: str, name: str) -> bool:
-    """Return whether the cause may be a call to which a seed can be passed.
+    """Return whether a cause may be a call to which a seed can be passed.
 
     Args:
         kind: The kind of the cause.
@@ -66,7 +66,7 @@ def _find(node: ast.expr, namespace: Mapping[str, Any]) -> tuple[Any, bool]:
     return find_member(kind, node.attr), kind is not owner
 
 
-def _places(function: Any, is_method: bool) -> dict[str, int]:  # noqa: ANN401, FBT001 -- of anything
+def _places(function: Any, is_method: bool) -> dict[str, int]:  # noqa: ANN401, FBT001 -- any value
     """Return the positions of the parameters whose default is None.
 
     The result is empty for functions and classes that are not written in Python.

@@ -16,8 +16,9 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.parsing import parse_text
 
-# Programs that download or install, each with the arguments that make it do so. Programs without
-# arguments never print a result; ``nvidia-smi`` prints the current state of the machine.
+# Programs that download or install, each with the arguments that make it do so. Programs listed
+# without arguments never print a result. For example, ``nvidia-smi`` prints the current state of
+# the machine.
 _FETCHES = {
     program: frozenset(arguments.split())
     for programs, arguments in (
@@ -72,7 +73,7 @@ _SETS_VARIABLE = lazy_pattern(r"\w+=\S*")
 def program_of(command: str) -> str:
     """Return the first program of a shell command that is not in ``_SILENT``.
 
-    If all are, return the first.
+    If there is no such program, return the first one.
 
     Args:
         command: The command, without ``!``.

@@ -177,7 +177,7 @@ class ValueFollower(ABC):
             (self._queue if users else self._of_packages).append((value, depth))
 
     def _is_new(self, value: object) -> bool:
-        """Return whether a value was not followed yet and the maximum is not reached."""
+        """Return whether to follow a value, and mark it as followed."""
         if id(value) in self._seen:
             return False
         if len(self._seen) >= 2 * (_MAX_OF_USER + _MAX_OF_PACKAGES):

@@ -1,8 +1,8 @@
 """Walks through code, and collects the names that it reads, sets and calls.
 
 The bodies of loops, ``with`` and ``try`` are assumed to run. After ``if``, a name is certainly set
-only if both branches set it. The names that a function reads are recorded where the function's name
-is read, and those that methods read where their class is.
+only if both branches set it. The names that a function reads are recorded where the name of the
+function is read. The names that methods read are recorded where the name of their class is read.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _RESHAPES = frozenset(
     | {"repr", "round", "str", "strftime", "timedelta", "timestamp", "total_seconds"}
 )
 
-# Expressions whose parts are only shown if they are only shown.
+# If an expression of one of these types is only shown, its parts are only shown too.
 _PARTS_SHOWN = (
     *(ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.UnaryOp, ast.JoinedStr),
     *(ast.FormattedValue, ast.Starred, ast.Tuple, ast.List, ast.Set, ast.Dict),
@@ -104,10 +104,10 @@ def effects_of_module(tree: ast.Module, parse: Parse) -> Effects:
 class Walker(ast.NodeVisitor):
     """Walks the code of one scope: a cell or a function.
 
-    ``visit`` calls the method that is named after the class of the node, such as ``_Assign``. It
-    returns the dotted name of the value: the first part is a name in the namespace, or a colon and
-    a module's full name. ``()`` means a call, as in ``:torch.Generator().seed``. Unknown names are
-    empty.
+    ``visit`` calls the method that is named after the class of the node, such as ``visit_Assign``.
+    It returns the dotted name of the value: the first part is a name in the namespace, or a colon
+    and a module's full name. ``()`` means a call, as in ``:torch.Generator().seed``. Unknown names
+    are empty.
 
     Args:
         local: Names that are local to the scope.
@@ -122,15 +122,15 @@ class Walker(ast.NodeVisitor):
         self.effects = Effects()
         self._local = local
         self._parse = parse
-        self._assigned = {*local}  # their earlier values are certainly gone
+        self._assigned = {*local}  # names whose earlier values are certainly gone
         self._paths: dict[str, str] = {}  # the dotted names of values that were set
-        self.defined: dict[str, list[Effects]] = {}  # functions and classes
+        self.defined: dict[str, list[Effects]] = {}
         self._readings: dict[str, frozenset[str]] = {}
-        self._called = set[str]()  # names that functions that already ran may read later
+        self._called = set[str]()  # names read by functions that may have run
         self._depth = 0  # of branches
         self._hidden = set[str]()  # names of a class's body, which comprehensions do not see
         self._exits: list[set[str]] = []  # what is assigned where the loop is left
-        self._shown = self._orderless = False  # only shown; in any order
+        self._shown = self._orderless = False  # the value is only shown; its order is ignored
 
     def visit(self, node: ast.AST) -> str:
         """Walk a node, and return the dotted name of its value."""
@@ -191,7 +191,7 @@ class Walker(ast.NodeVisitor):
             method: The only method that is called, with a leading dot; "" if unknown.
         """
         path = self._load(name)
-        if path:  # any method that ignores the order
+        if path:  # ``__len__`` means any method that ignores order
             self.effects.paths.add(f"{path}{'.__len__' if self._orderless else method}")
         return path
 
@@ -221,7 +221,7 @@ class Walker(ast.NodeVisitor):
             self.effects.timed[name] = known | (frozenset({""}) if reading is None else reading)
 
     def _resolve(self, path: str) -> str:
-        """Return what the dotted name in an inner function means here."""
+        """Return what a dotted name in an inner function means in this scope."""
         name = path.partition(".")[0].removesuffix("()")
         known = self._paths.get(name, "")
         if known:
@@ -465,7 +465,7 @@ class Walker(ast.NodeVisitor):
                 self.run(chain(*(self.defined.get(name, ()) for name in inside.reads)), seen)
 
     def _add(self, inside: Effects) -> None:
-        """Add the effects of a function, whose dotted names are resolved here."""
+        """Add the effects of a function, with its dotted names resolved in this scope."""
         ours = self.effects
         for path, given in inside.calls.items():
             if found := self._resolve(path):

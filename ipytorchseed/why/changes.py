@@ -101,9 +101,9 @@ def find_output_changes(before: Outputs, after: Outputs) -> tuple[Change, ...]:
 
 
 def _left_equal_parts(against: Run, run: Run, name: str) -> bool:
-    """Return whether the parts of an object that either run changed became equal.
+    """Return whether all parts that the runs changed in an object became equal.
 
-    Parts that neither run changed are not results, even if they differ.
+    A part that neither run changed is not a result, so it may differ.
     """
     changed, left = set[str](), list[Fingerprint]()
     for each in (against, run):
@@ -151,7 +151,7 @@ def shown_otherwise(before: Outputs, after: Outputs) -> bool:
     format of numbers.
     """
     seen = [each.result for each in (before, after) if each.result and not each.result.opaque]
-    if len(seen) < 2 or differ(*seen):  # noqa: PLR2004 -- of both
+    if len(seen) < 2 or differ(*seen):  # noqa: PLR2004 -- both runs
         return False
     return None not in (before.shown, after.shown) and differ(before.shown, after.shown)
 
@@ -164,7 +164,7 @@ def displays_differ(before: Sequence[Fingerprint], after: Sequence[Fingerprint])
 
 
 def _describe_displays(before: Sequence[Fingerprint], after: Sequence[Fingerprint]) -> str:
-    """Return both counts of displays; if they are equal, how many displays differ."""
+    """Return both counts of displays or, if these are equal, how many displays differ."""
     counts = len(before), len(after)
     if counts[0] != counts[1]:
         return f"{counts[0]:,} and {counts[1]:,} shown"
@@ -202,7 +202,8 @@ def find_distance(change: Change) -> float | None:
 
     Returns:
         None if the distance is unknown. Infinity if the results have different counts of numbers,
-        or if a whole number differs: whole numbers are counts, so rounding cannot change them.
+        if a number is infinite, or if a whole number differs: whole numbers are counts, so rounding
+        cannot change them.
     """
     before, after = change.before, change.after
     if before is None or after is None or before == after:

@@ -112,8 +112,8 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
         yield f"{name} depends on the order of hashes, which is different in each kernel"
 
 
-# Functions and methods that may add numbers in any order on a GPU. Under deterministic
-# algorithms, they do not.
+# Functions and methods that may add numbers in any order on a GPU, except under deterministic
+# algorithms.
 _ADDS = lazy_pattern(
     r"\b(?:backward|index_add|index_put|put_|scatter|bincount|histc|cumsum|ctc_loss)"
 )

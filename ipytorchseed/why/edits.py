@@ -9,7 +9,8 @@ from itertools import takewhile
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import many
 
-# The most letters of a line that is quoted whole. Longer lines are cut to the edited argument.
+# Lines of at most this many characters are quoted in full. Longer ones are cut to the edited
+# argument.
 _SHORT = 40
 
 # A piece of a line: a bracket or comma, or the text up to the next one.
@@ -18,7 +19,7 @@ _PIECE = lazy_pattern(r"[(\[{,)\]}]|[^(\[{,)\]}]+")
 # A keyword argument or a comparison, without brackets.
 _EDITABLE = lazy_pattern(r"[^()\[\]{}'\"]*[=<>][^()\[\]{}'\"]*")
 
-# The most edited lines that are described, and the most lines of a diff that are shown.
+# The maximum numbers of edited lines to describe, and of lines of a diff to show.
 _MOST_DESCRIBED, _MOST_SHOWN = 2, 16
 
 
@@ -30,7 +31,7 @@ def say_edit(before: str, after: str) -> tuple[str, str]:
         after: The text after it.
 
     Returns:
-        The description, and the lines of the diff. The diff is "" if the description says it all.
+        The description, and the diff. The diff is "" if the description says it all.
     """
     old, new = before.splitlines(), after.splitlines()
     told, diff = list[str](), list[str]()

@@ -32,7 +32,7 @@ class Texts(Protocol):
         """Return the latest runs of a run's notebook, the newest first."""
 
     def written(self, run: Run) -> Written:
-        """Return the calls and imports that the text of a run's cell writes out."""
+        """Return the calls and imports in the text of a run's cell."""
 
     def is_fresh(self, digest: str) -> bool | None:
         """Return whether a state is the result of seeding; None if unknown."""
@@ -58,7 +58,7 @@ class HistoryLookup(Texts, Protocol):
         Args:
             before: The earlier state.
             after: The later state.
-            most: The most draws that are tried; 0 for a few.
+            most: The maximum number of draws to try; if 0, only a few are tried.
         """
 
     def findings(self, run: Run, against: Run) -> Findings | None:
@@ -255,7 +255,7 @@ _RELOAD = lazy_pattern(r"\breload$|^%autoreload\b")
 
 
 def reloads(run: Run, name: str) -> bool:
-    """Return whether a run loaded the module of a dotted name again."""
+    """Return whether a run reloaded the module of a dotted name."""
     return name.rpartition(".")[0] in run.loaded and does(run, _RELOAD)
 
 

@@ -25,7 +25,7 @@ IT = "{it}"
 
 UNCHANGED = f"{NO_EFFECT}: restoring {IT} changes nothing"
 
-# The beginnings of findings: tested without proof, and not tested.
+# The beginnings of findings about suspects that were tested without proof, or not tested.
 UNPROVED, UNTESTED = "not proved", "not tested"
 
 
@@ -74,7 +74,7 @@ class Verdict(Struct, frozen=True):
 
 
 def count_most(suspects: int) -> int:
-    """Return the most experiments that ``judge`` runs; ``extra`` counts as a suspect."""
+    """Return the maximum number of experiments in ``judge``; ``extra`` is a suspect."""
     return {0: 1, 1: 2, 2: 5}.get(suspects, 2 * suspects + 5)
 
 

@@ -42,7 +42,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
         states: Looks up positions of states and other runs.
         operations: Operations that gave different results in runs of the same text, each with the
             run in which this was seen.
-        present: The kernel that asks. Without it, no way back is looked for.
+        present: The kernel that asks. If None, no remedy is searched for.
     """
     reader = run.kernel if present is None else present.kernel
     if against is None:
@@ -142,7 +142,7 @@ def _explain_same(
 
 
 def _first_message(run: Run, others: Sequence[Run], reader: str) -> str:
-    """Return the message for a run of a cell that has no earlier run, with advice."""
+    """Return the message, with advice, for a run that has no earlier run to compare."""
     name, word = run_phrase(run, reader), run_word(run, reader)
     compare = f"`%why {word} --against {run_word(others[-1], reader)}`" if others else ""
     if others and others[-1].cell == run.cell:

@@ -20,7 +20,7 @@ from ipytorchseed.why.finders.calls import causes_of, seeding_runs, title_of
 from ipytorchseed.why.unknown import hides, may_alter
 from ipytorchseed.why.words import first_of
 
-# The most cells that are tried.
+# The maximum number of cells to try.
 _MAX_TRIES = 300
 
 # If more cells than this must run again to restore a stream that cannot be read, none runs.
@@ -250,10 +250,10 @@ class _Planner:
         return made is not None and remade is not None and not _are_alike(made, remade)
 
     def _is_altered(self, name: str, reader: Run) -> bool:
-        """Return whether to make an opaque variable again because cells may alter it.
+        """Return whether to recreate an opaque variable that cells may have altered.
 
-        False if cells may already have altered it before the run: making it again would then lose
-        those changes.
+        False if cells may already have altered it before the run: recreating it would lose those
+        changes.
         """
         present = self._present
         then, now = (

@@ -12,9 +12,9 @@ from ipytorchseed.why.explanation import Cause
 # The rank of each kind of cause; lower is more likely. The ranks of inputs are below.
 _TIERS = {"code": 0, "file": 1, "entropy": 2, "operation": 2, "rng": 2, "environment": 4, "flag": 4}
 
-# The ranks of inputs: of a variable that the cell names itself, of a variable that it reads through
-# a function, and of a model that it trains further. The last rank is for other objects and files
-# that the cell changes, and for objects of libraries that changed although no cell changed them.
+# The ranks of inputs: a variable that the cell names itself, a variable that it reads through a
+# function, and a model that it trains further. The last rank is for other objects and files that
+# the cell changes, and for objects that changed although no recorded run changed them.
 _NAMED, _REACHED, _TRAINED, _OWN = 1, 3, 1, 5
 
 # The rank of Python's stream if only a library draws from it: most libraries draw names and ids.
@@ -24,15 +24,15 @@ _INCIDENTAL = 6
 # is rare, so it is a likely cause.
 _SET = 2
 
-# The order within a rank: first streams from which the cell's own code may draw, then settings,
-# then streams from which only a library draws.
+# The order within a rank. Settings that a run changed come after most causes, and streams from
+# which only a library draws come last.
 _DRAWN, _CHOSEN, _INSIDE = range(3)
 
 
 def ranked(evidence: Evidence, causes: Sequence[Cause]) -> list[Cause]:
     """Return causes sorted by rank; within a rank, the most recently changed first.
 
-    Objects and files that the cell itself changed in its earlier run come last, except models.
+    Objects and files that the cell itself changed in its earlier run, except models, rank low.
 
     Args:
         evidence: The evidence.

@@ -19,7 +19,7 @@ from ipytorchseed.why.finders import FINDERS
 from ipytorchseed.why.finders.changers import front_end_id
 from ipytorchseed.why.ranking import ranked
 
-# The most pairs of runs that are compared for one answer.
+# The maximum number of pairs of runs to compare for one answer.
 _MAX_PAIRS = 200
 
 # CPU seconds for tracing. With wall time, the answer would depend on other work on the machine.
@@ -179,7 +179,8 @@ def _earlier_writer(evidence: Evidence, maker: Run, path: str) -> Run | None:
 def _earlier(evidence: Evidence, maker: Run, name: str) -> Run | None:
     """Return the earlier run of a cell that created an input, if it can be compared.
 
-    If the cell continues from the input's old value, its runs are compared only after an edit.
+    If the cell continues from the input's old value, its runs are compared only if it was edited
+    between them.
     """
     found = [
         replace(run, cell=maker.cell)

@@ -85,7 +85,7 @@ def _without_clocks(remedy: Remedy, causes: Sequence[Cause]) -> Remedy:
 
 
 def _name(run: Run, other: Run, kernel: str) -> str:
-    """Return a run's name in a clause; ``this run`` or the like if the kernels differ."""
+    """Return a run's name; ``this run`` or ``the earlier run`` if the kernels differ."""
     if run.kernel == other.kernel or run.receipt:
         return run_phrase(run, kernel).removesuffix(" before the restart")
     return "the earlier run" if (run.id or 0) < (other.id or 0) else "this run"

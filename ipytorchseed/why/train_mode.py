@@ -15,10 +15,10 @@ _PARAMETERS = ("p:", "parameters", "grad")
 def find_train_mode(said: Explanation) -> Iterator[Root]:
     """Yield the models that a cell evaluates in train mode, as roots.
 
-    A model must have layers with rates: dropout or batch normalization. It is yielded if a torch
-    source is a cause. It is also yielded if the model itself is a cause, and the cell updated its
-    buffers or found it in another mode than before. Nothing is yielded for cells that train: they
-    change parameters, gradients or an optimizer.
+    Only models with dropout or batch normalization count. Such a model is yielded if a torch source
+    is a cause. It is also yielded if it is itself a cause, and the cell updated its buffers or
+    found it in a different mode than before. Cells that train are skipped: they change parameters,
+    gradients or an optimizer.
     """
     if said.against is None or not said.causes or _trains(said.run):
         return

@@ -18,10 +18,11 @@ from ipytorchseed.why.words import first_of
 
 _UNFOLLOWED = "what a cell this long reads and changes"
 
-# The most variables, or runs that may have changed one, that a sentence names.
+# The maximum number of variables, or of runs that may have changed one, that a sentence names.
 _NAMED = 3
 
-# Kinds of values whose content does not affect results.
+# Kinds of values that never count as opaque: their content does not affect results, or is recorded
+# in another way.
 _NO_CONTENT = frozenset({"lock", "progress bar", "namespace", "function", "class", "method", "rng"})
 
 
@@ -90,7 +91,7 @@ def hides(value: Fingerprint) -> bool:
 
 
 def say_use(calls: Sequence[Call], name: str) -> str:
-    """Return a phrase about the calls that use a variable: its methods first; or ""."""
+    """Return a phrase for method calls on a variable, else for a call with it; or ""."""
     methods = dict.fromkeys(f"`{call.name or call.tail}()`" for call in calls if call.root == name)
     if methods:
         return f"called {first_of([*methods], _NAMED, ' and ')}"

@@ -37,7 +37,7 @@ def how_far(before: Fingerprint | None, after: Fingerprint | None) -> str:
 # The word for the position of a number in each kind of value; "index" for other kinds.
 _PLACES = {"series": "row"}
 
-# The most numbers of a series that is written in full.
+# Series with at most this many numbers are written in full.
 _MOST_NUMBERS = 4
 
 _SAME_NUMBERS = "other content, the same numbers"
@@ -77,7 +77,7 @@ def _series(before: tuple[float, ...], after: tuple[float, ...], at: str) -> str
     """Describe how two series of numbers differ; "" if they are equal."""
     if len(before) != len(after):
         return f"{len(before):,} → {len(after):,} numbers"
-    if len(before) == 1:  # distinguishes 0 and -0
+    if len(before) == 1:  # compared as text, to distinguish 0 and -0
         return write_step(before[0], after[0]) if str(before) != str(after) else ""
     apart = [
         (index, abs(x - y))
@@ -243,7 +243,7 @@ _ADDED = ("added", "removed")
 
 
 def has_other_name(before: Fingerprint, after: Fingerprint) -> bool:
-    """Return whether a name now holds a function or class with another name."""
+    """Return whether a name now holds a function or class with a different name."""
     kinds = before.kind == after.kind and after.kind in ("class", "function")
     was, now = (each.summary.partition(",")[0] for each in (before, after))
     return kinds and was != now

@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from ipytorchseed.ledger.records import Outside
 
-# The most files or hosts that a clause names.
+# The maximum number of files or hosts that a clause names.
 _MAX_NAMED = 3
 
 

@@ -20,15 +20,15 @@ from ipytorchseed.why.evidence import Evidence, Texts, differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.words import first_of
 
-# The most runs or values that a message names.
+# The maximum number of runs that a message names.
 _TOLD = 3
 
 
 def find_calls(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find nondeterministic calls in the cell and in the functions that it calls.
 
-    A stream that cannot be read is a cause if other cells seeded or drew from it. If there are
-    other causes, other calls are cleared, unless an experiment proves one of them.
+    A stream that cannot be read is a cause if other cells seeded or drew from it. Any other call is
+    a cause only if no other cause is found, or if an experiment proves it.
     """
     if evidence.two_cells or not evidence.changed:
         return
@@ -45,7 +45,7 @@ def find_calls(evidence: Evidence) -> Iterator[Cause | Cleared]:
 def _find_stream(evidence: Evidence, row: Row) -> Cause | None:
     """Return the cause for a row's stream that other runs moved, if any.
 
-    There is none unless both compared runs draw from the stream.
+    There is no cause unless both compared runs draw from the stream.
     """
     draws, chains = list[Cause | None](), list[list[Run]]()
     for run in evidence.both:
@@ -77,7 +77,7 @@ def _find_stream(evidence: Evidence, row: Row) -> Cause | None:
 
 
 def _seed_differs(before: Run, after: Run) -> bool:
-    """Return whether two runs that seeded a stream may have used other seeds."""
+    """Return whether two runs that seeded a stream may have used different seeds."""
     names = before.reads.keys() & after.reads.keys()
     moved = any(differ(before.reads[name], after.reads[name]) for name in names)
     return moved or before.code != after.code

@@ -20,14 +20,14 @@ _VERB = lazy_pattern(
 # Actions that may redefine functions of modules.
 _DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
 
-# For the only run between two inspections of a value, if the record does not show that it changed
-# the value.
+# For the only run between two inspections of a value, if the record does not show that this run
+# changed the value.
 AS_IT_CHANGED = "was running when it changed"
 
 # Kinds of immutable values.
 SCALARS = frozenset({"bool", "bytes", "complex", "float", "int", "none", "number", "str"})
 
-# For a run that created the value again: an object, or a number or string.
+# For a run that created the value again. ``SET`` is for numbers, strings and renamed objects.
 MADE, SET = "made it again", "set it"
 
 # For a run that redefined a class or function.
@@ -38,12 +38,12 @@ RELOADED = "reloaded its module"
 
 NOT_RUN = "has not been run since the restart"
 
-# The most runs that a message names for a changed value, the latest ones.
+# The maximum number of runs, the latest ones, that a message names for a changed value.
 MOST_TOLD = 4
 
 
 def find_changers(evidence: Evidence, name: str) -> list[Blame]:
-    """Return the runs that changed a value, since a run last created it.
+    """Return the runs that changed a value since it was last created.
 
     Args:
         evidence: The evidence.

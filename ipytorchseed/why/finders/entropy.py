@@ -45,8 +45,8 @@ _HASHES = Cause(
     fix="restart the kernel with PYTHONHASHSEED=0",
 )
 
-# Matches a cell that stores the output of ``!date``. Options that select another time than now, or
-# another format, are excluded.
+# Matches a cell that stores the output of ``!date``. Calls with options that select a time other
+# than now are excluded.
 _DATE = lazy_pattern(
     r"^= !\s*(?:/\S*/)?date\b(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))"
 )
@@ -55,10 +55,10 @@ _DATE = lazy_pattern(
 def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the nondeterministic calls of the cell that can explain the change.
 
-    Some calls are a cause only if there is no other cause. These are clocks and random names whose
-    results the cell only prints or stores, since many cells measure their own time. They are also
-    calls that return the state of the machine, ask the user, or return uninitialized memory, which
-    most cells set before they read it.
+    Some calls are a cause only if there is no other cause. First, clocks and random names whose
+    results the cell only prints or stores: many cells measure their own time. Second, calls that
+    return the state of the machine, ask the user, or return uninitialized memory: most cells write
+    to such memory before they read it.
     """
     variables = {change.name for change in evidence.changed if change.what == "variable"}
     then, both = evidence.against.nondeterministic_calls, _calls_of_both(evidence)
@@ -94,9 +94,9 @@ def _has_random_hashes(evidence: Evidence) -> bool:
 def find_places(evidence: Evidence) -> Iterator[Cause]:
     """Find hashes as the cause of a result with the same items in another order.
 
-    Between kernels, the hashes of strings differ. Within a kernel, only the hashes of addresses of
-    objects do.
-    An operating system may list files in any order.
+    Between kernels, the hashes of strings differ. Within a kernel, only hashes that depend on the
+    addresses of objects do. Runs of two kernels that read files are skipped, because an operating
+    system may list files in any order.
     """
     reordered = any(_is_reordered(evidence, each) for each in evidence.changed)
     if reordered and _has_random_hashes(evidence) and not evidence.run.files:

@@ -113,8 +113,8 @@ def find_other_files(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Yield files that only one of the runs read, and listed folders that changed.
 
     A file that only one run read is a cause only if no other cause may have led the cell to it. A
-    new or removed file in a folder that the cell lists is always a cause. A listed folder is named
-    only if no file is, and only if there is no other cause: the cell may ignore the list.
+    new or removed file in a folder that the cell lists is always a cause. A listed folder is a
+    cause only if there is no other cause and no such file: the cell may ignore the list.
     """
     elsewhere = [*_moved_files(evidence), *_existing_files(evidence)]
     yield from elsewhere

@@ -1,4 +1,4 @@
-"""Finds inputs that differ only in aspects outside of their digests: forms.
+"""Finds inputs that differ only in form: in aspects that digests do not cover.
 
 Such aspects are the memory layout, the order of a set, cached results, and shared objects.
 """
@@ -14,8 +14,8 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.finders.changers import MADE, MOST_TOLD, find_changers, is_created_by
 
-# Parts that describe an aspect outside of the digest: a phrase that says how the value differs, and
-# a phrase for what the run did that changed it.
+# The parts that describe the form of a value. Each has a phrase that says how the value differs,
+# and a phrase that says what a run did to change it.
 _ANY = {"random": ("holds a random generator that is in a different state", "drew from it")}
 _SAME_CONTENT = {
     "strides": ("holds the same numbers in another order in memory", "changed it"),
@@ -32,8 +32,8 @@ _RESTORED = ("random", "strides", "order")
 def find_forms(evidence: Evidence) -> Iterator[Cause]:
     """Yield inputs that have the same content in another form.
 
-    Generators that the record lists by name have their own finder. Here, they are found if they are
-    in a module or deep inside an object.
+    Generators that the record lists by name have their own finder. This one finds generators that
+    are in a module or deep inside an object.
     """
     for name, after in evidence.run.reads.items():
         before = evidence.against.reads.get(name)
@@ -89,7 +89,7 @@ def _others(
         yield _cause(evidence, name, what, MADE, _writers(evidence, {name}))
 
 
-def _cause(  # noqa: PLR0913 -- all that is said
+def _cause(  # noqa: PLR0913 -- all parts of the message
     evidence: Evidence,
     name: str,
     what: str,

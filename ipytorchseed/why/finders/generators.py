@@ -22,7 +22,7 @@ _STARTS_WORKERS = ("multiprocessing", "concurrent")
 # Sources that forked workers inherit. Python reseeds its own source in each worker.
 _INHERITED = ("numpy", "torch.cpu")
 
-# The search for a state finds it for certain if it is within this many draws of a seed.
+# A state that is at most this many draws after a seed is certain to be found.
 _FEW = 5_000_000
 
 # The default seed of torch's generators: c10/core/GeneratorImpl.h.
@@ -120,15 +120,15 @@ def _drawn_once(evidence: Evidence, name: str) -> str:
         return ""
     alike = evidence.against.after.get(name) == evidence.run.after.get(name)
     if alike and _leaves(evidence, drew[0], name):
-        return ""  # both runs may have seeded it; in one of them, its state was the same before
+        return ""  # both runs may have seeded it, and one of them found it in that state
     return f"only {evidence.name(drew[0])} drew from it"
 
 
 def _reseeded(evidence: Evidence, name: str) -> str:
     """Return a clause if the cell sets the state of a source itself, else "".
 
-    If the cell certainly did so in one run, it did so in both: either the code is the same, or the
-    edit is the cause.
+    It is enough that one run certainly did: either the code is the same in both, or the edit is the
+    cause.
     """
     against, run = evidence.both
     if against.after.get(name) == run.after.get(name):  # only seeding makes states equal
@@ -163,10 +163,11 @@ def _leaves(evidence: Evidence, run: Run, name: str) -> bool:
     if now is None or now.seed is None or now.draws is None:
         # If no draws lead to the state, the run must have reseeded the source.
         return begin is not None and not evidence.states.leads(begin, end, most_draws(run))
-    if begin is None:  # the run imported it, in its default state
+    if begin is None:  # the run imported it; torch then starts with its default seed
         return now.seed != _UNSEEDED_TORCH
     was = evidence.states.position(name, begin)
-    # The earlier state is too many draws from its seed to be found. It may be just before the end.
+    # The state at the start is too many draws after its seed to be found. The state at the end may
+    # follow it.
     if was is None:
         return now.draws < _FEW and not evidence.states.leads(begin, end)
     return was.seed != now.seed or (was.draws or 0) > now.draws

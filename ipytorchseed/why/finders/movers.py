@@ -15,17 +15,17 @@ from ipytorchseed.why.evidence import Evidence, HistoryLookup, does
 from ipytorchseed.why.explanation import Blame, Cause
 from ipytorchseed.why.words import first_of, listed, many, owner_of, stream_of
 
-# The command that, before the cell, makes an unseeded source repeat.
+# The command that makes an unseeded source repeat if it runs before the cell.
 _SEED = "%seed 42"
 
 # How many moves are analyzed, the latest ones. A move is a change of a source's state, by draws or
 # by seeding.
 _MAX_MOVES = 20
 
-# The most moves that a message names.
+# The maximum number of moves that a message names.
 _MAX_NAMED = 4
 
-# The most calls that a message names.
+# The maximum number of calls that a message names.
 _MAX_CALLS = 2
 
 # For a run that may have drawn or seeded.

@@ -45,7 +45,8 @@ def find_replaced_names(evidence: Evidence) -> Iterator[Cause]:
     """Yield functions of packages that the user had replaced for only one of the runs.
 
     The other run found the package's own function, which is no input, so it did not record the
-    name. Names that the cell's code does not contain are skipped: only objects led to them.
+    name. Names that the cell's code does not contain are skipped: the cell reads them only through
+    objects.
     """
     used = {part for run in evidence.both for each in run.actions for part in each.split(".")}
     for one, other in (evidence.both[::-1], evidence.both):
@@ -60,7 +61,7 @@ def find_replaced_names(evidence: Evidence) -> Iterator[Cause]:
                 yield _cause(evidence, name, makers, "made it", did)
 
 
-def _cause(  # noqa: PLR0913, PLR0917 -- all that is said
+def _cause(  # noqa: PLR0913, PLR0917 -- all parts of the message
     evidence: Evidence, name: str, makers: Sequence[Run], how: str, did: str, fix: str = ""
 ) -> Cause:
     """Return the cause for a name that was created, deleted or replaced.

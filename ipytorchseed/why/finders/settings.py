@@ -30,7 +30,7 @@ _ON_GPU = ("cudnn", "cuda", "CUBLAS", "FLASH_ATTENTION")
 # https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/transformers/sdp_utils_cpp.cpp
 _ON_CPU_TOO = frozenset(f"torch.backends.cuda.{name}_sdp_enabled" for name in ("flash", "math"))
 _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.warn_only"})
-# The most values that a message names.
+# The maximum number of values that a message names.
 _TOLD = 3
 
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
@@ -143,7 +143,7 @@ def _cause(evidence: Evidence, kind: str, name: str, before: Any, after: Any) ->
 
 
 def _setters(evidence: Evidence, name: str) -> list[Run]:
-    """Return the last run that set an environment variable, if of another cell."""
+    """Return the last run that set an environment variable, unless of this cell."""
     if name in _WATCHED or not evidence.same_kernel:
         return []
     word = re.compile(rf"\b{re.escape(name)}\b")
@@ -202,10 +202,11 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def find_effects(evidence: Evidence) -> Iterator[Cause]:
-    """Find the last act of another cell that may have set something in a library of this cell.
+    """Find the last act of another cell that may have set something in a library.
 
-    An act is an assignment to an attribute of the library, or a statement that consists of a call.
-    Calls of libraries whose settings are recorded are left out.
+    Only libraries that this cell uses count. An act is an assignment to an attribute of the
+    library, or a statement that consists of a call. Calls of libraries whose settings are recorded
+    are left out.
     """
     others = [run for run in evidence.here[::-1] if run.cell != evidence.run.cell]
     for run in others:
@@ -217,7 +218,7 @@ def find_effects(evidence: Evidence) -> Iterator[Cause]:
 
 
 def _acts(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, str]]:
-    """Yield each act of a run: the package, the name of what was set or called, and a clause."""
+    """Yield each act of a run: package, name of what was set or called, and a clause."""
     for action in run.actions:
         name, package = action.removesuffix("="), action.partition(".")[0]
         if name not in {action, package} and not name.endswith("]"):
@@ -250,7 +251,7 @@ def _cause_of(
 
 
 def _step(before: Any, after: Any, absent: str) -> str:  # noqa: ANN401 -- JSON values
-    """Describe the change of a setting. Of several values, list the changed ones."""
+    """Describe the change of a setting, or of the values in it that changed."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return f"{before} → {after}"
     pairs = {n: (before.get(n, absent), after.get(n, absent)) for n in sorted(before | after)}

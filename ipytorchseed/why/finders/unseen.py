@@ -16,7 +16,7 @@ _TOLD = 3
 def find_unseen(evidence: Evidence) -> Iterator[Cause]:
     """Find opaque inputs that runs used between the two runs.
 
-    If only the cell itself may have altered the input, it may continue from its earlier run.
+    If only the cell itself may have altered an input, the cell may continue from its earlier run.
     """
     cell, written = evidence.run.cell, evidence.states.written
     for name in unseen(evidence.against.reads, evidence.run.reads):
@@ -47,7 +47,7 @@ def _use(evidence: Evidence, run: Run, name: str) -> str:
 
 
 def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
-    """Return the last run that wrote a file which the creator of a value had used.
+    """Return the last run that wrote a file that the creator of a value used.
 
     For example, a connection to a database may be unchanged although the database changed.
 

@@ -103,7 +103,8 @@ class Check:
     def _begin_again(self) -> list[str]:
         """Run the cell again to get a first outcome that does not depend on imports.
 
-        The first run imported sources and drew from them, so further runs start in another state.
+        The first run imported sources and drew from them, so further runs start in a different
+        state.
 
         Returns:
             A note that the first run is not compared; empty if the second run equals it.

@@ -102,8 +102,8 @@ class Copier:
     def _leave_whole(self, part: Any) -> Any:
         """Return the object to share, after a part of it could not be copied.
 
-        This is the part itself, unless an object around it has a ``__del__``: a copy of that object
-        would release the shared part, so the object is shared as a whole.
+        This is the part itself, unless an object around it has a ``__del__``. A copy of that object
+        would release the shared part, so the whole object is shared.
         """
         owners = [
             place

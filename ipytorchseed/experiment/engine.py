@@ -83,7 +83,7 @@ class Engine:
     def of_runs(
         cls, namespace: MutableMapping[str, Any], runs: Iterable[Run], hidden: frozenset[str]
     ) -> Engine:
-        """Return an engine that copies only values that are opaque or that runs change.
+        """Return an engine that copies only opaque values and values that runs change.
 
         Args:
             namespace: The user's namespace.

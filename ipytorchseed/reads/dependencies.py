@@ -38,7 +38,7 @@ class Dependencies(Struct):
             (``numpy.random.seed``, ``model.train``), attributes that are set (``cfg.lr=``), names
             that are deleted (``del df``), imports (``import torch``), magics and shell commands.
         nondeterministic_calls: Functions that the cell may call and whose results are different
-            every time, by import name, and programs that it runs, as in ``magics.Magic``.
+            every time, by import name. Also the programs that it runs, as in ``magics.Magic``.
         timing: The ``nondeterministic_calls`` that are clocks, if the cell only prints or stores
             their results.
         timed: Names in the namespace whose values only contain readings of clocks, numbers and

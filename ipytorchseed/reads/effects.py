@@ -14,8 +14,9 @@ class Effects(Struct):
         reads: Names that the code may read before it sets them, in order.
         writes: Names that may be set or deleted.
         paths: Dotted names that are read, such as ``np.random``, or set, such as ``cfg.lr=``.
-        held: Pairs ``("text", name)`` for variables whose string is used as a name, as code or as
-            a query, and pairs ``("pattern", pattern)`` for names that the code builds and looks up.
+        held: Strings that are used as names. ``("text", name)`` is a variable whose string is a
+            name, code or a query. ``("pattern", pattern)`` matches names that the code builds and
+            looks up.
         calls: Dotted names that are called, each with the smallest number of arguments that are not
             None.
         actions: The actions of the code, in order and without duplicates. See

@@ -1,7 +1,7 @@
 """Finds the source of compiled functions.
 
 A source is only used if it contains all names in the function's code. So even if a file was edited
-since, the source that is found shows every name that the code reads.
+later, the source that is found shows every name that the code reads.
 """
 
 from __future__ import annotations

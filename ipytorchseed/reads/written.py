@@ -67,8 +67,8 @@ class Written(Struct, frozen=True):
         imports: The packages of imported names.
         names: The names that the cell reads.
         altered: The names of objects whose attributes or items the cell sets or deletes.
-        used: The names that the cell reads, not counting reads that only alter the object, and
-            reads in calls whose results are not used.
+        used: The names that the cell reads. Reads that only alter the object, and reads in calls
+            with unused results, do not count.
         catches: Whether the cell catches errors, so that an error may change the result.
     """
 

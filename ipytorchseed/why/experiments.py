@@ -93,8 +93,8 @@ def judge(
 
     Args:
         suspects: Names of variables, sources and settings that can be restored, at least one.
-        run: Runs the cell in the state that the later run found, except that the named suspects
-            have the values that the earlier run found.
+        run: Runs the cell in the later run's initial state, with the earlier run's values for the
+            named suspects.
         obstacle: Why the cell may differ when it runs again; "" if unknown.
         extra: A further suspect, restored only if restoring the others does not give the earlier
             result; or "".

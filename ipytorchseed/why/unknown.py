@@ -57,8 +57,8 @@ def _unfollowed(run: Run) -> list[str]:
 def find_unknown_inputs(evidence: Evidence) -> tuple[Unknown, ...]:
     """Find the inputs and files of both runs that could not be compared in full.
 
-    Each variable comes with runs of other cells that may have changed it: those that set it, or if
-    there are none, those that read it.
+    Each variable comes with runs of other cells that may have changed it: those that set it, else
+    those that read it.
     """
     found = []
     for name, after in evidence.run.reads.items():

@@ -48,7 +48,7 @@ _PUTS_BACK = lazy_pattern(r"^%seed\s+(-\S+\s+)*(rewind|restore)\b")
 
 
 def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> Cause:
-    """Return the cause for a source or generator that started in another state.
+    """Return the cause for a source or generator that started in a different state.
 
     Args:
         evidence: The evidence.

@@ -16,7 +16,7 @@ from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
-# Codes of the dtypes without parameters: booleans, integers, floats, complex numbers.
+# Codes of the dtypes without parameters: booleans, integers, floats, complex numbers, objects.
 _BY_NUMBER = "?bBhHiIlLqQfdgFDGOe"
 
 

@@ -193,7 +193,7 @@ _NUMBERED = frozenset(map(id, (list, tuple, deque)))
 def _sequence_parts(
     value: Any, length: int, series: list[Any], tokens: list[bytes] | None, walk: Walk
 ) -> Generator[object, bytes, dict[str, str]]:
-    """Return one part for each item at the ends, and parts for all if they are few.
+    """Return a part for each item at the ends, and parts for all items if few.
 
     Args:
         value: The sequence.

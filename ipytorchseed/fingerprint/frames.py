@@ -169,8 +169,8 @@ def extension_state(value: Any) -> object:
 def arrow_state(value: Any) -> object:
     """Return the type and buffers of an Arrow array.
 
-    Up to 16 MiB of memory that Arrow allocated, the number of chunks and unused parts of the
-    buffers do not affect the result.
+    If Arrow allocated the buffers, and they have at most 16 MiB, the number of chunks and the
+    unused parts of the buffers do not affect the result.
     """
     chunks = [each for each in getattr(value, "chunks", [value]) if len(each)]
     held = [each for chunk in chunks for each in chunk.buffers() if each is not None]

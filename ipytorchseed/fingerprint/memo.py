@@ -8,9 +8,9 @@ from msgspec import Struct
 
 Proof = tuple[object, ...]
 
-_FASTEST = 25e9  # bytes a second that one core with fast memory reads, until measured
-_FEW = 1024  # the number of entries from which on dead ones are removed
-_MORE = 2  # retry reading if there is this many times more time than before
+_FASTEST = 25e9  # bytes per second, assumed until the speed of reading is measured
+_FEW = 1024  # the number of entries at which dead ones are removed
+_MORE = 2  # try a slow value again if there is this many times as much time
 
 
 class Known(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Memo:
     """Digests of tensors, without strong references to them.
 
     Attributes:
-        speed: Bytes a second at which the last large buffer was read.
+        speed: The speed at which the last large buffer was read, in bytes per second.
     """
 
     def __init__(self) -> None:

@@ -49,7 +49,7 @@ class Meter:
     """Counts the objects visited and the bytes read of one value, and enforces limits.
 
     Args:
-        memo: See the attributes, also for ``budget`` and ``mode``.
+        memo: See the attributes for ``memo``, ``budget`` and ``mode``.
         began: The ``time.thread_time`` at which the walk started.
 
     Attributes:

@@ -164,7 +164,7 @@ def _sort_fields(
 
 
 def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
-    """Replace a list of a module's parameters by a tuple of their names.
+    """Replace a list of a module's parameters with a tuple of their names.
 
     The list may contain weak references, as in RNNs. Return other values unchanged.
     """

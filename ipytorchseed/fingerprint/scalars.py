@@ -14,7 +14,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
 
-# Longer strings and integers, in characters or bytes, are read by a writer, which counts the time.
+# Strings and integers with more characters or bytes are read by a writer, which checks the time.
 LONG = 4096
 
 _FLOAT = struct.Struct("<cd").pack

@@ -268,7 +268,7 @@ def _arrive() -> None:
 
 
 def _is_machinery(kind: type) -> bool:
-    """Return whether a class is from ``opaque.PACKAGES``, and is no builtin subclass."""
+    """Return whether a class is in ``opaque.PACKAGES``, and extends no builtin type."""
     content = (str, list, dict, tuple, set, frozenset)
     return module_of_class(kind).partition(".")[0] in opaque.PACKAGES and not issubclass(
         kind, content

@@ -41,7 +41,7 @@ def _long(value: Any, walk: Walk) -> bytes:
 
 
 def scalar_writer(base: Any) -> Writer:
-    """Return a writer for long strings, bytes and integers, and of scalar subclasses."""
+    """Return a writer for long strings, bytes and integers, and scalar subclasses."""
     word, sized = base.__name__, base is str or base is bytes
 
     def write(value: Any, walk: Walk) -> Writing:

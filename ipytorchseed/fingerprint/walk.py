@@ -36,7 +36,7 @@ class Draft(Struct):
 
     Attributes:
         content: Bytes that represent the value. The walk computes their digest.
-        kind: See ``Fingerprint``, also for the following attributes.
+        kind: See ``Fingerprint`` for this and the following attributes.
     """
 
     content: bytes
@@ -100,7 +100,7 @@ class Walk(Meter):
     """One walk through one value.
 
     Args:
-        memo: See ``Meter``, also for ``budget``, ``began`` and ``mode``.
+        memo: See ``Meter`` for ``memo``, ``budget``, ``began`` and ``mode``.
         writer: Returns the writer of a type.
 
     Attributes:

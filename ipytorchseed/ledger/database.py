@@ -32,11 +32,11 @@ Do = Callable[Concatenate[Connection, P], T]
 # Seconds to wait for another process that writes, before an error is raised.
 PATIENCE = 2.0
 
-# Seconds to wait once such an error was raised, until a write succeeds. Otherwise each cell would
-# wait.
+# Seconds to wait after such an error, until a write succeeds again. Otherwise each cell would wait
+# for long.
 _HURRY = 0.05
 
-# Bytes of a page, which fits three states of a Mersenne Twister. 4096 bytes fit only one.
+# The page size in bytes. It fits three states of a Mersenne Twister; 4096 bytes fit only one.
 _PAGE = 8192
 
 _PRAGMAS = (
@@ -48,7 +48,7 @@ _PRAGMAS = (
     "temp_store = MEMORY",
 )
 
-# A newer file may be empty because another process is creating its tables (in seconds).
+# In an empty file that is younger than this, in seconds, another process may be creating tables.
 _SECONDS_TO_MAKE = 10
 
 _NEWEST = "its newest runs may be lost"
@@ -82,13 +82,13 @@ class Database:
     def write(self, do: Do[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """Run ``do`` in a transaction, and return its result.
 
-        After this returns, the writes survive if the process is killed.
+        Once this returns, the data is not lost if the process is killed.
 
         Args:
             do: Reads and writes. If the file is damaged, it is renamed, and ``do`` runs a second
                 time with a new file. It does not run in a forked child, where the result is None.
             *args: The arguments of ``do`` after the connection.
-            **kwargs: The same.
+            **kwargs: The keyword arguments of ``do``.
 
         Raises:
             LedgerError: The transaction failed; nothing was written.
@@ -106,7 +106,7 @@ class Database:
         return self._run(lambda: self._look(lambda connection: do(connection, *args, **kwargs)))
 
     def pragma(self, statement: str) -> None:
-        """Run a pragma to its end, outside of a transaction and not in a forked child.
+        """Run a pragma to its end, outside a transaction; do nothing in a forked child.
 
         Raises:
             LedgerError: It failed.
@@ -256,7 +256,7 @@ class Database:
             uri=True,  # keeps SQLite from creating the file, which other users could then read
             timeout=PATIENCE,
             isolation_level=None,  # we begin and end transactions
-            check_same_thread=False,  # the lock ensures it
+            check_same_thread=False,  # only one thread at a time: see `_lock`
         )
         return self._connection
 

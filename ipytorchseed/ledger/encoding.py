@@ -74,7 +74,7 @@ def encode(record: object) -> bytes:
         try:
             return msgspec.msgpack.encode(record)
         except (UnicodeEncodeError, TypeError):  # half of a surrogate pair, or a subclass of str
-            # Records contain no bytes but these, so decoding can restore the strings.
+            # Records contain no other bytes objects, so decoding can restore the strings.
             escaped = _map(record, str, lambda text: text.encode("utf-8", "surrogatepass"))
             return msgspec.msgpack.encode(Ext(_ESCAPED, msgspec.msgpack.encode(escaped)))
     except (TypeError, OverflowError) as error:

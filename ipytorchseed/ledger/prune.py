@@ -1,7 +1,7 @@
 """Deletes old content from the ledger; more of it if the ledger is too large.
 
 Pruning consists of short transactions, so it can run between two cells and stop at any time. Full
-states of sources are deleted first. They need nine tenths of the space, and are only needed to
+states of sources are deleted first. They take up nine tenths of the space, and are only needed to
 restore a state (``%seed rewind``): to explain a change, their digests are enough.
 """
 
@@ -33,8 +33,8 @@ _FULL = 0.95
 USED = """SELECT (page_count - freelist_count) * page_size
     FROM pragma_page_count, pragma_freelist_count, pragma_page_size"""
 
-# Selects unnamed states, and of the first rows of a table those, that are too old or, by a wrong
-# clock, in the future.
+# Select rows that are too old, or in the future because of a wrong clock: states that are not saved
+# under a name, and rows at the start of a table.
 _STATES = """SELECT id FROM blobs WHERE kind = 1 AND (used < ? OR used > ?)
     AND NOT EXISTS (SELECT 1 FROM saved WHERE blob = key) LIMIT ?"""
 _OLD = """SELECT id FROM (SELECT id, {} AS at FROM {} ORDER BY id LIMIT {})
@@ -125,7 +125,7 @@ def _steps(
         free, pages = database.read(lambda connection: connection.execute(_SPARE).fetchone())
         # A few free pages are kept for later runs.
         many = free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
-        if not many or free >= last:  # the latter if this file cannot shrink
+        if not many or free >= last:  # no fewer: this file cannot shrink
             return
         yield
         last = free

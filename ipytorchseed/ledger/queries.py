@@ -17,7 +17,7 @@ from ipytorchseed.ledger.records import UNDONE, Run, Save
 
 T = TypeVar("T")
 
-# A number that is larger than that of every run.
+# A number that is larger than the number of any run.
 LATEST = 2**62
 
 

@@ -66,7 +66,7 @@ class Operation(Struct, frozen=True):
         backward: Whether the operation ran in a backward pass.
         how: ``check`` if a check got different results for the same input, ``alert`` if torch
             reported that it has no deterministic algorithm.
-        mends: Whether the cell repeated under deterministic flags.
+        mends: Whether the cell gave the same result each time under deterministic flags.
     """
 
     operation: str
@@ -308,8 +308,8 @@ class Run(Struct, frozen=True, omit_defaults=True):
         imported: The sources that only imports advanced, including sources that an import created.
         seeds: The seeds that our commands applied during the run, and how; see ``SeedEntry.how``.
         nondeterministic_calls: Functions that the code may call and whose results are different
-            every time (clocks, entropy), each with whether the result is used other than being
-            printed or stored.
+            every time (clocks, entropy), each with whether the result is used for anything more
+            than being printed or stored.
         packages: The packages that the code may use, such as ``torch`` and ``numpy``.
         code: A digest of the cell's code that ignores comments and layout.
         notes: Sentences about anything that could not be inspected.

@@ -38,8 +38,8 @@ _MEMORY_MEGABYTES = 64
 # The maximum number of runs to search for cells with the same text.
 _ALIKE = 500
 
-# The maximum number of runs to read at a time, which limits memory, and the factor by which this
-# number grows from 1.
+# Runs are read in batches: first one run, then more by this factor each time, up to a maximum that
+# limits memory.
 _PAGE, _GROWTH = 64, 4
 
 

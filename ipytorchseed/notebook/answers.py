@@ -1,7 +1,7 @@
-"""Answers typed questions that agents and ``check`` send to the kernel.
+"""Answers questions that agents and ``ipytorchseed check`` send to the kernel.
 
-A question is a ``user_expressions`` entry of an empty, silent request. So no cell runs, and the
-user's history does not change.
+A question is a ``user_expressions`` entry of an empty, silent request, so no cell runs, and the
+user's history does not change. See ``questions``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ipytorchseed.why.evidence import run_word
 
 
 def answer(text: str) -> JSON:
-    """Answer a question; IPython sends the returned JSON values to the caller.
+    """Return the answer to a question as JSON, which IPython sends to the caller.
 
     Args:
         text: The question as JSON, as ``questions.expression`` writes it.

@@ -124,7 +124,7 @@ class Checks:
                 if before is not None:
                     restore(before)
 
-    def _finish(  # noqa: PLR0913, PLR0917 -- of a check, then of its cell's run
+    def _finish(  # noqa: PLR0913, PLR0917 -- about a check, then about its cell's run
         self,
         check: Check,
         outputs: OutputWatch,
@@ -140,7 +140,7 @@ class Checks:
                 name = "KeyboardInterrupt" if error is None else type(error).__name__
                 click.echo(f"Not checked: the cell ended with {name}. It ran once.")
             return
-        if recorded is not None and recorded.in_part:  # such as output of programs
+        if recorded is not None and recorded.in_part:  # some output may be missing
             outputs.passed_by()
         shown = Shown(outputs.record(), outputs.content(result.result))
         stays = list[str]()

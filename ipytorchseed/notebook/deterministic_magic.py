@@ -25,7 +25,7 @@ _no_cudnn = flag("--no-cudnn", "Also switch cuDNN off.")
 
 
 class _Settings(Words):
-    """The subcommands of ``%deterministic``; a seed raises an error that helps."""
+    """The subcommands of ``%deterministic``; a seed raises an error with advice."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -61,7 +61,11 @@ def line(ctx: click.Context, *, as_json: bool, everything: bool) -> Report | str
 
 
 def _session_scopes(state: State) -> Scopes:
-    """Return the scopes, to switch one for the rest of the session on or off."""
+    """Return the shell's scopes, to begin or end the scope of the session.
+
+    Raises:
+        UsageError: The running cell is under ``%%deterministic``.
+    """
     scopes = state.part(Scopes)
     if scopes.in_cell:
         message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
@@ -147,9 +151,9 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
         message = "the cell has no code below this line. For the rest of the session: "
         message += f"{first}%deterministic on"
         raise LookupFailure(message)
-    if state.rerunning and body is None:  # the body of a check, which sets no flags
+    if state.rerunning and body is None:  # a check reruns the cell; it sets no flags
         return
-    if trace and trace.isdecimal() and seed is None:  # in ``--trace 42``, it is the seed
+    if trace and trace.isdecimal() and seed is None:  # in ``--trace 42``, 42 is the seed
         seed, trace = SeedValue().convert(trace, None, click.get_current_context()), ""
     if summaries and not trace:
         raise click.UsageError("--summaries needs --trace FILE")
@@ -158,12 +162,12 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
         for word in (word for word, given in others.items() if given):
             message = f"--check runs the cell with the flags as they are; leave out {word}"
             raise click.UsageError(message)
-        if body is not None:  # from code that called the magic
+        if body is not None:  # code called the magic, and passed a body
             text = f"%%deterministic {shlex.join(words)}\n{body}"
             shell.run_cell(text, store_history=False).raise_error()
         elif not state.replaying:
             state.part(Checks).begin(seed, runs, isolate=isolate, as_json=as_json)
-        elif seed is not None:  # a replay wants only the cell's result
+        elif seed is not None:  # a replay needs only the cell's result
             state.apply(seed, "scope")
         return
     scope = deterministic(seed, warn=warn, isolate=isolate, cudnn=not no_cudnn)

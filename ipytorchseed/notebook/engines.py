@@ -193,9 +193,8 @@ def take_values(  # noqa: PLR0913, PLR0917 -- what a run needs
         sharing: How many engines share the same cores.
 
     Returns:
-        How many threads torch uses in each run, unless the cell changes it: as many as the engine
-        uses. If no environment variable sets that number, this engine's share of the cores is the
-        maximum.
+        How many threads torch uses in each run, unless the cell changes it: as many as the
+        engine uses, but at most its share of the cores if no environment variable sets the number.
     """
     import torch
 

@@ -27,11 +27,11 @@ def shown_traceback(shell: InteractiveShell) -> list[str]:
 
 
 def raised(result: ExecutionResult | None) -> BaseException | None:
-    """Return the error that ended a run: in parsing its cell, or in its code."""
+    """Return the error that ended a run, from parsing or from running its cell."""
     if result is None:
         return None
     error = result.error_before_exec
-    return result.error_in_exec if error is None else error  # not `or`: it may have a length
+    return result.error_in_exec if error is None else error  # not `or`: an error may be falsy
 
 
 def error_line(error: BaseException, shown: Sequence[str]) -> str:
@@ -39,8 +39,8 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
     Args:
         error: The error.
-        shown: The traceback that IPython showed. If the class defines ``__str__``, the message is
-            taken from here; if the traceback is empty, only the class is returned.
+        shown: The traceback that IPython showed. The message is taken from it if formatting the
+            error could run user code. If it is also empty, only the class is returned.
     """
     kind = type(error)
     name = str(type.__dict__["__name__"].__get__(kind))

@@ -62,7 +62,7 @@ class Extension:
 
         def add(holder: object, name: str, ours: object) -> None:
             getattr(holder, name).append(ours)
-            undo(_unless_gone, lambda: getattr(holder, name).remove(ours))  # it may be rebound
+            undo(_unless_gone, lambda: getattr(holder, name).remove(ours))  # a list may be rebound
 
         add(shell, "configurables", state.options)
         add(shell, "input_transformers_cleanup", deterministic_cells)

@@ -110,7 +110,7 @@ class Interrupts:
                 return look(*args, **kwargs)
             finally:
                 self._held.patient = True
-                if collects:  # the inspection disables it, and an interrupt may skip the enabling
+                if collects:  # the inspection disables it, and an interrupt may skip enabling it
                     gc.enable()
 
         return called
@@ -125,7 +125,7 @@ class Interrupts:
             self._held.allowed = self._cell = Interruptible(None, self._shell.user_global_ns)
 
     def leave_cell(self) -> None:
-        """End what ``hold_cell`` began, at the end of the calling callback."""
+        """End what ``hold_cell`` began, once the calling callback returns."""
         self._cell = None
 
     def _hold(self) -> bool:
@@ -143,7 +143,7 @@ class Interrupts:
 
 
 class _Raiser(ast.NodeTransformer):
-    """Replaces a cell's code by ``raise KeyboardInterrupt``, once."""
+    """Replaces a cell's code with ``raise KeyboardInterrupt``, once."""
 
     armed = False
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
 
-# How many runs are offered: by completion, and for a mistyped word.
+# How many runs completion offers, and how many are searched for what a mistyped word may mean.
 _NEAR = 50
 
 # How many runs an error names.
@@ -35,7 +35,7 @@ def find_run(session: Session, word: str) -> Run:
     """Return the run that a word names, in this kernel or else in an earlier one.
 
     Raises:
-        LookupFailure: There is none; the message names the last runs.
+        LookupFailure: There is none (the message names the last runs), or it is of another rank.
     """
     named = RUN.match(word.strip())
     number = "" if named is None else named[1] or named[2]

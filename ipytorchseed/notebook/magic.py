@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from ipytorchseed.notebook.state import State
 
 
-# A word. Quotes group it and stay in it: ``rngs['train']`` is a generator's name. A ``#`` begins a
-# comment, which is one word; ``#17`` is a run.
+# Matches a word. Quotes may surround a part of it, and stay in it: ``rngs['train']`` is a
+# generator's name. A comment is one word, but ``#17`` is a run.
 _WORD = lazy_pattern(r"""#(?!\d).*|(?:[^\s"']|"[^"]*"|'[^']*')+""")
 
 _COMMENT = lazy_pattern(r"#(?!\d)")
 
-# A word in a line that is being typed; its last quotation mark may be open.
+# Matches a word in a line that is being typed; its last quotation mark may not be closed yet.
 _TYPED = lazy_pattern(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 
 _VARIABLE = lazy_pattern(r"\$[A-Za-z_$]|\{")
@@ -43,7 +43,7 @@ def as_word(name: str) -> str:
     """Quote a name if needed, so that a magic parses it as one word.
 
     Args:
-        name: The name, for instance of something that is saved.
+        name: The name, for example of a saved state.
 
     Raises:
         LookupFailure: The name cannot be typed in a magic's line.
@@ -130,7 +130,7 @@ class Magic:
             return message
 
         with state.tracking.unrecorded() as source, ExitStack() as undo:
-            if hasattr(publisher, "register_hook"):  # no notebook stores other displays
+            if hasattr(publisher, "register_hook"):  # only ipykernel's displays are stored
                 publisher.register_hook(mark)
                 undo.callback(publisher.unregister_hook, mark)
             unattended = state.allows_input is False
@@ -145,7 +145,7 @@ class Magic:
                 _display_text(str(error))
 
     def _run(self, command: click.Command, line: str, cell: str | None) -> object:
-        """Call the command. Show what a line returns: text, or a view to display."""
+        """Call the command, and show the text or view that a line magic returns."""
         import click
 
         try:
@@ -201,7 +201,7 @@ class Magic:
         return [_unquoted(word) for word in words]
 
     def _forms(self) -> dict[str, click.Command]:
-        """Return the commands of the line and cell magic of this name, as typed."""
+        """Return the commands of the magics with this name, by what the user types."""
         forms = {}
         for table in self._state.shell.magics_manager.magics.values():
             magic = table.get(self.name)

@@ -29,13 +29,13 @@ from ipytorchseed.why.experiments import UNTESTED, count_most
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.tested import THE_CELL, with_findings
 
-# Progress is shown if the cells take longer than this together, in seconds.
+# Progress is shown if all cells together take longer than this, in seconds.
 _LONG = 0.5
 
-# The most pairs of earlier runs that are tested for one answer.
+# The maximum number of pairs of earlier runs to test for one answer.
 _MOST_MAKERS = 5
 
-# Seconds to look at variables, for automatic experiments.
+# The time limit for inspecting variables in automatic experiments, in seconds.
 _UNASKED_LOOKS = 0.3
 
 
@@ -45,8 +45,8 @@ class Proof(Struct, eq=False):
     Attributes:
         state: The state of the extension in the shell.
         said: The explanation. If it names no cause, the test is whether the cell repeats.
-        asked: Whether the user asked for a proof, which may then take long. If not, the
-            experiments run only if the policy allows it; else the explanation says why not.
+        asked: Whether the user asked for a proof, which then has no time limit. If not, the
+            experiments run only if the policy allows them; else the explanation says why not.
         silent: Whether to show no progress.
     """
 
@@ -189,7 +189,8 @@ class Proof(Struct, eq=False):
     def _run(self, record: Run, begin: Callable[[], None]) -> Run:
         """Run the cell of a record again; return the new run.
 
-        Variables in ``said.changed`` that the cell neither reads nor sets are added to it.
+        Variables in ``said.changed`` that the cell neither reads nor sets are added to the
+        new run.
         """
         run = rerun(self.state, record, None, begin, quiet=True)
         if run is None:
@@ -231,7 +232,7 @@ def _not_restored(experiments: Experiments) -> dict[int, Finding]:
 
 
 def _all_untested(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
-    """Mark each cause as untested, for its own reason or else for a common one."""
+    """Mark each cause as untested, with a specific reason or else with ``how``."""
     untested = Finding(how=f"{UNTESTED}: {how}")
     places = range(len(said.suspects) or 1)
     return dict.fromkeys(places, untested) | _not_restored(experiments)

@@ -37,18 +37,18 @@ _Results = list[dict[str, object]]
 
 _RESTORED = "names, sources and settings are"
 
-# Each cell is announced if all cells take longer than this together, in seconds.
+# Each cell is announced if all cells together take longer than this, in seconds.
 _LONG = 1.5
 
 # Names of the last results. IPython rebinds them unless the user has bound them.
 _RESULTS = ("_", "__", "___")
 
-# Characters of a cell's label in the progress line.
+# The maximum length of a cell's label in the progress line.
 _LABEL = 36
 
 
 class Replays:
-    """The replays of a shell.
+    """Plans, plays and undoes replays in a shell.
 
     Args:
         state: The state of the extension in the shell.

@@ -67,7 +67,7 @@ class Progress:
             self._show("")
 
     def conclude(self, view: View) -> None:
-        """Show the result, in place of the line if that is shown."""
+        """Show the result; it replaces the line if that is shown."""
         if self._shown:
             self._publish({"text/plain": view.text(), "text/html": view.html()})
         else:
@@ -82,7 +82,7 @@ class Progress:
                 self.step(f"{what} …")
 
     def step(self, what: str, *, shows: bool = False) -> None:
-        """Report a step that begins.
+        """Report that a step begins.
 
         Args:
             what: The step.
@@ -102,7 +102,7 @@ class Progress:
             sys.stderr.flush()
         elif text:
             sys.stderr.write(f"{text}\n")
-        self._shown = bool(text) or self._in_kernel  # it can be replaced
+        self._shown = bool(text) or self._in_kernel  # a kernel can also replace an empty line
 
     def _publish(self, data: dict[str, str]) -> None:
         """Display data directly, even while a run's displays are captured."""
@@ -153,7 +153,7 @@ def run_unseen(
         shell: The running shell.
         source: The cell's text.
         file: The file name that the cell's first run was compiled with; empty if it had none.
-        like: Outputs of that run; the new outputs get the same settings.
+        like: The outputs of the first run; the new outputs get the same settings.
         around: A context manager entered around the run.
 
     Raises:
@@ -196,11 +196,11 @@ def silenced(running: InteractiveShell, outputs: OutputWatch) -> Iterator[None]:
 
     ours = _Stream(outputs.printed), _Stream(lambda _: None)
     with (
-        shell.builtin_trap, shell.display_trap, restored_shell(shell),  # as magics run
+        shell.builtin_trap, shell.display_trap, restored_shell(shell),  # as in a running cell
         Replacements() as replaced,
     ):  # fmt: skip
         for stream, instead in zip((sys.stdout, sys.stderr), ours, strict=True):
-            with suppress(AttributeError):  # loggers hold the stream, and some streams refuse
+            with suppress(AttributeError):  # loggers hold the stream; some streams refuse
                 replaced.put(stream, "write", _diverted(stream, instead))
         sys.stdout, sys.stderr = ours
         sys.displayhook = show
@@ -229,7 +229,7 @@ def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- wi
         *((shell, name) for name in ("display_pub", "loop_runner", "showtraceback")),
         *((shell, name) for name in ("last_execution_result", "last_execution_succeeded")),
         (shell.events, "callbacks"),
-        (shell.builtin_trap, "_nested_level"),  # if a magic's begin or end is interrupted
+        (shell.builtin_trap, "_nested_level"),  # wrong if a magic's begin or end is interrupted
         (shell.display_trap, "_nested_level"),
     )
     return [(holder, name, getattr(holder, name, _MISSING)) for holder, name in places]
@@ -269,8 +269,8 @@ def left_as_before(
         leave: Restores what the cells changed; returns what could not be restored.
         stays: Extended with the result of ``leave``, and with attributes of the shell that could
             not be restored.
-        command: The command that the user typed, if the cells' new runs are recorded. If they are
-            not, "": the extension is then inactive in the block.
+        command: The command that the user typed, if the new runs are recorded. If empty, they are
+            not recorded, and the extension is inactive in the block.
 
     Yields:
         The stack of undo calls; after ``pop_all``, nothing is restored.

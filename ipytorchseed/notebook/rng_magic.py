@@ -17,7 +17,7 @@ from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import run_phrase
 
-# The most runs in the timeline.
+# The maximum number of runs in the timeline.
 _SHOWN = 50
 
 

@@ -1,4 +1,4 @@
-"""Deterministic scopes and traces of the running cell, with its lines."""
+"""Begins deterministic scopes and traces in the running cell, and finds its lines."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def cell_of(state: State, run: Run) -> Cell:
 def pick_place(state: State, stack: list[Place], text: str | None = None) -> Place | None:
     """Return the frame on a stack that runs the cell, with its line in the cell.
 
-    ``%%time`` runs the lines below it as code without a file; their numbers are shifted by the
-    lines above. ``%time`` runs the rest of its line in the same way; its own line is returned.
+    ``%%time`` runs the lines below it as code without a file, so the number of lines above is
+    added. ``%time`` runs the rest of its line in the same way; the line of ``%time`` is returned.
 
     Args:
         state: The state of the extension in the shell.
@@ -94,7 +94,7 @@ def pick_place(state: State, stack: list[Place], text: str | None = None) -> Pla
 
 
 def _lines_above(text: str) -> int:
-    """Count the lines of a cell above the text that ``%%time`` or the like runs."""
+    """Count the lines of a cell above the text that ``%%time`` or similar runs."""
     lines = text.splitlines()
     heads = enumerate(takewhile(lambda line: line.startswith("%%"), lines), 1)
     above = max((n for n, head in heads if not HEAD.match(head)), default=0)
@@ -118,7 +118,7 @@ def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> Non
         quiet: Whether to print nothing.
 
     Raises:
-        UsageError: The file cannot be written.
+        UsageError: The file cannot be written, or no cell is running.
     """
     from ipytorchseed.trace.file import TraceFile  # imports numpy
 
@@ -243,7 +243,7 @@ class Scopes:
         return True
 
     def _after_cell(self) -> None:
-        """Pass on the alerts of a cell under ``%deterministic on --warn``."""
+        """Report the alerts of a cell under ``%deterministic on --warn``."""
         if self.session is not None:
             self._report_alerts(self.session.take_alerts())
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ipytorchseed.session.session import Session
 
 
-# The most seeds in the log.
+# The maximum number of seeds to show in the log.
 _SHOWN = 50
 
 NOW = ""  # the name of the command for ``%seed 42``, which has no word before the seed
@@ -124,7 +124,7 @@ def line(ctx: click.Context) -> SeedStatus | None:
     return SeedStatus.read(ctx.obj.seeding.rule, ctx.obj.generators())
 
 
-@click.command(cls=SeedCommand)  # not in the group: it has no subcommand
+@click.command(cls=SeedCommand)  # not in the group: users do not type its name
 @click.argument("seed", type=SeedValue())
 @flag(
     "--generators",
@@ -203,7 +203,7 @@ def _log(state: State) -> SeedLog:
 
 
 def complete_saved(place: Callable[[Session], str], ctx: click.Context, *word: Any) -> list[str]:
-    """Return the names of what is saved, quoted if needed, as completions."""
+    """Return the saved names as completions, quoted if needed."""
     names = ctx.obj.tracking.session.ledger.saves(place(ctx.obj.tracking.session))
     return [as_word(name) for name in names if name.startswith(word[-1].lstrip("\"'"))]
 
@@ -213,7 +213,7 @@ def find_saved(session: Session, place: str, name: str) -> dict[str, bytes]:
 
     Args:
         session: The session of the notebook.
-        place: Where the ledger keeps it.
+        place: The key of the notebook's saved states, or studies, in the ledger.
         name: The name.
 
     Raises:

@@ -34,11 +34,11 @@ _DIGITS = 10
 
 
 def _place(session: Session) -> str:
-    """Return where the ledger keeps a notebook's studies, separate from saved states."""
+    """Return the key of a notebook's studies in the ledger, apart from saved states."""
     return f"{session.notebook}\0studies"
 
 
-@click.command(add_help_option=False)  # as in %%deterministic: the body would not run
+@click.command(add_help_option=False)  # after --help, the body would not run
 @click.argument("number", metavar="N")
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="First seed.")
 @option("--keep", "NAME", "Keep the study under NAME.")
@@ -162,7 +162,7 @@ def _run(
 
 
 def _kept(session: Session, name: str) -> Record:
-    """Return the study with a name, kept across restarts."""
+    """Return the study that was kept under a name."""
     content = find_saved(session, _place(session), name)
     with _FORMAT.errors(name):
         return msgspec.msgpack.decode(content["study"], type=Record)

@@ -39,7 +39,7 @@ class Seeding:
     """The rule for seeding in a shell.
 
     Attributes:
-        each: The common seed from which every cell is seeded; None for no rule.
+        each: The common seed, from which each cell's seed is derived; None for no rule.
         same: Whether every cell gets the common seed itself, not a derived one.
     """
 
@@ -127,7 +127,7 @@ class State:
     Attributes:
         environ: The environment at load.
         stop_check: Stops the fresh run of ``%check``, if there is one.
-        interrupts: Keeps Ctrl-C from being lost while we look at values.
+        interrupts: Keeps Ctrl-C from being lost while we inspect values.
         guard: Keeps errors of our callbacks away from the user's cells.
         runs: The current runs.
         seeding: The seeding rule.
@@ -136,7 +136,7 @@ class State:
         viewer: Shows runs as they happen; None until first use.
         lock: Held while a cell begins, and by code that must not run during a cell.
         threads: The threads that run a cell: the kernel's own, and those of subshells.
-        commanded: Whether a button or an agent runs a magic.
+        commanded: Whether a magic runs for a button or an agent, not for a cell.
         rerunning: Whether a cell's code is run again; the extension is then inactive.
         replaying: Whether cells are run again and recorded.
         asked: The earlier run of the last ``%why``, which ``%replay`` without a number uses.

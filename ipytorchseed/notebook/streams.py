@@ -79,7 +79,7 @@ class OutputCapture:
 
         self._showing = 0
         hook, publisher = self._hook, self._publisher
-        if self._shell.system == self._shell.system_raw:  # not through standard output
+        if self._shell.system == self._shell.system_raw:  # its output bypasses sys.stdout
             self._replaced.put(self._shell, "system", noting(self._shell.system, "passed_by"))
         publish = noting(publisher.publish, "displayed", "data")
         write_result = noting(hook.write_format_data, "resulted", "format_dict")
@@ -119,6 +119,6 @@ class OutputCapture:
         return shown
 
     def stop(self) -> None:
-        """Stop capturing, and restore the objects; wrappers around ours stay."""
+        """Stop capturing, and restore the objects. Wrappers by other code stay."""
         self._round = object()  # wrappers that others hold record nothing
         self._replaced.put_back()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # The errors of interrupted cells; the second is for cells that await.
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 
-# Seconds to look at values in experiments: no limit.
+# The time for inspecting values in experiments, in seconds: in effect no limit.
 _UNLIMITED = 1e9
 
 # Seconds between the last cell and the maintenance of the ledger.
@@ -47,7 +47,7 @@ _QUIET = 0.25
 _IDLE = 0.1
 
 
-# The cell identities of each shell. They survive when the extension is loaded again.
+# The cell identities of each shell, which stay the same when the extension is loaded again.
 _known: WeakKeyDictionary[Any, Identity] = WeakKeyDictionary()
 
 
@@ -74,7 +74,7 @@ class Tracking:
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
         self._forget: Callable[[], object] = lambda: None
-        self._ready: dict[str, Ledger] = {}  # opened ahead, by folder
+        self._ready: dict[str, Ledger] = {}  # opened in advance, by folder
         self._unrecorded: Pending | None = None
         self.capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
@@ -155,7 +155,7 @@ class Tracking:
         Args:
             info: IPython's description of the run.
             ident: The front end's id of the cell.
-            prepare: Called before the cell, such as to seed.
+            prepare: Called before the cell, for example to seed.
         """
         if not self._options.tracking:
             if prepare is not None:
@@ -241,7 +241,7 @@ class Tracking:
 
     @contextmanager
     def isolated(self) -> Iterator[None]:
-        """Record the runs in the block in a ledger that is dropped; set no time limit."""
+        """Record the runs in the block in a temporary ledger, without a time limit."""
         from ipytorchseed.ledger.store import Ledger
         from ipytorchseed.session.session import Session
 

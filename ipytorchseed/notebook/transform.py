@@ -2,7 +2,7 @@
 
 A cell magic that runs its body through the shell breaks top-level ``await``, hides errors, and
 counts lines from the first line of the body. So the line of ``%%deterministic`` is replaced by a
-call that begins the scope. The body stays as it is, and the scope ends with the run. The
+call that begins the scope, the body stays as it is, and the scope ends with the run. The
 transformer is pure: IPython calls it about twice per cell.
 """
 
@@ -16,7 +16,7 @@ from ipytorchseed.patterns import lazy_pattern
 HEAD = lazy_pattern(r"%%deterministic(?![\w?])(?P<arguments>.*)\n?\Z")
 _MAGIC = lazy_pattern(r"%%(?P<name>\S+)(?P<line>.*)\n?\Z")
 
-# Matches imports that must come first, each on a line. Only comments may precede them.
+# Matches ``__future__`` imports, one on each line, with the comments and blank lines above them.
 _FUTURE = lazy_pattern(
     r"(?:(?:[ \t]*(?:#.*)?\n)*from __future__ import [\w, \t]*\w(?=[ \t]*(?:[;#\n]|\Z)))+"
 )
@@ -25,7 +25,7 @@ _BLANK = " \t\r"
 
 
 def deterministic_cells(lines: list[str]) -> list[str]:
-    """Replace a first line ``%%deterministic ...`` by the call that begins the scope.
+    """Replace a first line ``%%deterministic`` with the call that begins the scope.
 
     Args:
         lines: The cell, each line with its newline.

@@ -116,7 +116,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
 def _compare(
     state: State, what: str | None, against: str | None, *, prove: bool | None
 ) -> tuple[Explanation, bool | None]:
-    """Compare the runs that the arguments name; return also whether to prove."""
+    """Compare the runs that the arguments name; also return whether to prove."""
     session = state.session
     if against is not None and _is_file(against):
         if prove:
@@ -147,9 +147,9 @@ def _is_file(word: str) -> bool:
 
 
 def explain_change(state: State, run: Run) -> None:
-    """Display one line if a run shows something else than the cell's previous run.
+    """Display one line if a run's output differs from the cell's previous run.
 
-    Its metadata mark it as ours, so checks ignore it.
+    Its metadata marks it as ours, so checks ignore it.
     """
     session = state.tracking.session
     if is_inspection(run.source):
@@ -179,7 +179,7 @@ def why_by_ledger(notebook: str, question: Why) -> str:
 
 
 def explain_asked(session: Session, question: Why, names: Mapping[str, Any]) -> WhyView:
-    """Answer a typed question from records alone; no cell runs.
+    """Answer a question of an agent from records alone; no cell runs.
 
     Args:
         session: The notebook's session.

@@ -63,7 +63,7 @@ _SAVED = {
 
 
 class First(Struct, frozen=True):
-    """The first difference of parameters.
+    """The first step after which a parameter differs.
 
     Attributes:
         step: The step, from 0.
@@ -175,7 +175,7 @@ def _matters(
     return first is not None and len(states) > 1
 
 
-# The most draws for finding the position of a source. They take about 6 ms.
+# The maximum number of draws to search for the position of a source, which takes about 6 ms.
 _STEPPED = 2_000_000
 
 
@@ -341,7 +341,7 @@ class ResumeReport(View):
         return json.dumps(msgspec.to_builtins(told))
 
 
-# The seed of the resumed run. It is unlike usual seeds, since a new process has other states.
+# The seed of the resumed run. It is an unusual seed, because a new process has other states.
 _RESUME_SEED = 2_463_534_242
 
 
@@ -354,11 +354,11 @@ def check_resume(
 ) -> ResumeReport:
     """Find what is not restored when training resumes from a checkpoint.
 
-    ``train`` runs three times: for all steps, for the first ``at`` steps, and from the checkpoint
-    that the second run saved to the end. Each run starts with the same flags, environment variables
-    and objects outside of ``train``. The third run starts with other random states, like a new
-    process. The inputs and results of each step are compared bit for bit. Afterwards, everything is
-    restored.
+    ``train`` runs three times: for all steps, for the first ``at`` steps, and for the rest, from
+    the checkpoint of the second run. It runs a fourth time if it counts ``steps`` from the start of
+    the training. Each run starts with the same flags, environment variables and objects outside
+    ``train``. A resumed run starts with other random states, like a new process. The inputs and
+    results of each step are compared bit for bit. Afterwards, everything is restored.
 
     Args:
         train: Called as ``train(state, steps)``, where ``state`` is the checkpoint, a mapping. The

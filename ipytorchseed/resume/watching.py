@@ -1,4 +1,4 @@
-"""Records the state of a training run at each step, as named leaves."""
+"""Records the tensors and numbers in the state of a training run at each step."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Leaf(Struct, frozen=True):
 
 
 class Component(Struct, frozen=True):
-    """A part of the training state: a model, its optimizer.
+    """A part of the training state, such as a model or its optimizer.
 
     Attributes:
         kind: ``model``, ``optimizer``, ``scheduler``, ``scaler`` or ``state``.
@@ -108,7 +108,7 @@ class Component(Struct, frozen=True):
 
 
 def flatten(value: object) -> dict[str, Leaf]:
-    """Return the tensors and numbers of a state by their names: ``state.0.exp_avg``."""
+    """Return the tensors and numbers of a state by name, such as ``state.0.exp_avg``."""
     found = {name: _leaf(item) for name, item in _items(value)}
     return {name: leaf for name, leaf in found.items() if leaf is not None}
 
@@ -151,7 +151,7 @@ class Finder:
 
     Attributes:
         components: The components, by the expression by which the code reaches them.
-        parameters: The names of parameters, ``model.0.weight``, by the ``id`` of the parameter.
+        parameters: The names of parameters, such as ``model.0.weight``, by ``id``.
     """
 
     def __init__(self) -> None:
@@ -225,7 +225,8 @@ class Saved:
         """Return whether the checkpoint has leaves of a component; None if unknown.
 
         Args:
-            name: The component's name. It decides if several components have such leaves.
+            name: The component's name. If the checkpoint has several components with such leaves,
+                the one with this name is compared.
             component: The component.
             part: The names of the leaves to search.
         """
@@ -395,7 +396,7 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
 
 
 def _is_of_training(frame: FrameType) -> bool:
-    """Return whether a frame is inside of the call that ``follow`` makes."""
+    """Return whether a frame is inside the call that ``follow`` makes."""
     return frame.f_globals is not let_through.__globals__
 
 

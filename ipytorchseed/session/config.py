@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Config(NamedTuple):  # not a Struct: %load_ext should import no library
-    """The configuration that users can change, with its defaults.
+    """The options for recording runs, with their defaults.
 
     Attributes:
         tracking: Whether to record runs.

@@ -77,7 +77,7 @@ class Connections:
             return
         unix = family == getattr(socket, "AF_UNIX", None)
         if unix:
-            name, local = os.fsdecode(address).replace("\0", "@", 1), True  # or abstract
+            name, local = os.fsdecode(address).replace("\0", "@", 1), True  # NUL if abstract
         elif family in (socket.AF_INET, socket.AF_INET6):
             host = os.fsdecode(address[0])
             name, local = self._name(host, int(address[1])), host.startswith(_LOCAL) or not host
@@ -93,7 +93,7 @@ class Connections:
             self._opened[name] = None
 
     def opened(self) -> tuple[str, ...]:
-        """Return the cell's connections: ``example.org:443`` or the path of a socket."""
+        """Return the connections, such as ``example.org:443`` or the path of a socket."""
         return tuple(self._opened)
 
     def _name(self, host: str, port: int) -> str:

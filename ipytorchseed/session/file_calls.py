@@ -1,4 +1,4 @@
-"""Functions that report calls which use files, programs, sockets or entropy."""
+"""Reports calls that use files, programs, sockets or entropy to a ``FileWatch``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def find_unseeded(maker: FrameType) -> str | None:
 
 
 def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Return whether a calling line in a library also seeds: ``rng.seed(1)``."""
+    """Return whether a library's line in the call stack also calls ``seed``."""
     while caller is not None and not _is_users(caller):
         line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
         calls = _SEEDING_CALLS.finditer(line)
@@ -133,7 +133,7 @@ _LIST_FOR_THEMSELVES = (
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 # The positions of arguments of ``fork_exec``, after the first.
 _FOLDER_AT, _OUTPUT_AT = 3, 8
-# Values of a program's stdout that mean that it inherits the stdout of this process.
+# The values of the argument for a program's stdout if it inherits the stdout of this process.
 _OURS = (-1, 1)
 
 # The number of bytes that numpy requests to seed a generator from entropy.

@@ -40,7 +40,7 @@ _COMPILED = re.compile(r"[/\\](?:torchinductor_[^/\\]+|\.triton)[/\\]").search
 # Environment variables that name other cache folders.
 _COMPILED_AT = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
-# Suffixes of files with modules.
+# Suffixes of module files.
 _CODE = (".py", ".pyc", *EXTENSION_SUFFIXES)
 
 # The maximum number of files to record for one run.
@@ -68,8 +68,8 @@ _FEW = 32
 class FileWatch:
     """Records the files that a cell opens, and digests the files that it read.
 
-    Calls are reported to it while the cell runs. Its exceptions are then ignored, because the
-    user's ``open`` would raise them.
+    Calls are reported to it while the cell runs. Exceptions that it raises are then ignored;
+    otherwise, the user's ``open`` would raise them.
 
     Files that the cell itself created are not inputs. Files that packages open while they are
     imported are inputs only if they are in the working folder.
@@ -111,8 +111,9 @@ class FileWatch:
         """Start recording.
 
         Args:
-            programs: Called when the cell starts a program that may print directly. Files that are
-                written from now on count as created by the cell. None if the cell runs no programs.
+            programs: Called when the cell starts a program that may print directly; None if the
+                cell runs no programs. If it runs some, all files that are written from now on count
+                as created by the cell.
         """
         self._since = None if programs is None else time_ns()
         self._printing = programs
@@ -208,7 +209,7 @@ class FileWatch:
         return (self._asked - {""}).union(may) - unheard
 
     def names(self, find: Callable[[], dict[str, Mark]]) -> None:
-        """Record the marks of files that the cell may open in native code.
+        """Record the marks of files that native code may open; see ``mark_of``.
 
         Call this before the cell runs.
 

@@ -240,5 +240,5 @@ def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
     yield names, name
 
 
-# Functions that find bindings other than names of modules, for ``np.loadtxt`` and ``torch.save``.
+# Functions that find more bindings to replace, by module: for ``np.loadtxt`` and ``torch.save``.
 _ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "torch.serialization": _of_torch}

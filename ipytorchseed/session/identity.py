@@ -19,9 +19,9 @@ class Identity:
     """Assigns a key to each cell, which is the same for all runs of the cell.
 
     Within a kernel, the front end's id identifies a cell. In another kernel, the same id may belong
-    to another cell, except if the ids are in the notebook's file. Otherwise a cell is matched by
-    its text, if only one cell had that text. A cell without a match gets a new key: a wrong match
-    would be worse than none.
+    to another cell, so the id counts only if it is in the notebook's file. Otherwise a cell is
+    matched by its text, if only one cell had that text. A cell without a match gets a new key: a
+    wrong match would be worse than none.
 
     Attributes:
         notebook: The key of the notebook.
@@ -56,7 +56,7 @@ class Identity:
             history_key: The notebook's key in the ledger.
         """
         taken = {*saved, *self.keys.values()}
-        self.keys[ident] = ident  # also if the ledger cannot be read
+        self.keys[ident] = ident  # kept if the ledger cannot be read
         if ident in saved:
             return
         with suppress(LedgerError):  # reported when the run is to be stored

@@ -127,7 +127,7 @@ def _states() -> dict[str, str]:
     return found
 
 
-# An estimate of the seconds for following a module's code, for each character.
+# The estimated time for following a module's code, in seconds per character.
 _SECONDS = 1e-6
 
 

@@ -15,7 +15,7 @@ THREAD, WIDGET = "thread", "widget"
 
 
 def leftovers(before: set[tuple[str, object]]) -> tuple[str, ...]:
-    """Return the kinds of objects that were created since.
+    """Return the kinds of objects that were created since ``before``.
 
     Args:
         before: The earlier objects, from ``running``.
@@ -27,7 +27,7 @@ def leftovers(before: set[tuple[str, object]]) -> tuple[str, ...]:
 
 
 def running() -> Iterator[tuple[str, object]]:
-    """Yield the kind and the id of each thread and each widget."""
+    """Yield the kind and id of each widget, and each thread that is not a library's."""
     for number, thread in list(threading._active.items()):  # type: ignore[attr-defined] # noqa: SLF001 -- enumerate() takes a lock that an interrupted thread may hold
         if not _is_of_library(thread):
             yield THREAD, number

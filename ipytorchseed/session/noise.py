@@ -151,7 +151,7 @@ def without_noise(text: str, *, timed: bool = False, timings: bool = False) -> s
 
 
 def without_ids(text: str, *, is_script: bool = False) -> str:
-    """Replace random ids in HTML, SVG or a script by numbers, and remove dates."""
+    """Replace random ids in HTML, SVG or a script with numbers, and remove dates."""
     text = _DATE.sub("", without_noise(text))
     scripts = [text] if is_script else _SCRIPT.findall(text) if "<script" in text else []
     ids = (name for _, name in _ELEMENT_ID.findall(text))

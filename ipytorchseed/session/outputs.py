@@ -26,7 +26,8 @@ from ipytorchseed.session.noise import (
 from ipytorchseed.why.changes import TIMES
 from ipytorchseed.why.words import many
 
-# The number of characters of a text from which noise is removed. The rest is digested unchanged.
+# Noise is removed only from this many characters at the start of a text. The rest is digested
+# unchanged.
 MOST_TEXT = 1 << 17
 
 # The number of characters of a cleaned text that the sample represents, which is compared if the

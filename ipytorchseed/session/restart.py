@@ -151,7 +151,7 @@ class Restart:
         return found
 
     def remarks(self) -> list[Remark]:
-        """Return all remarks. Names that would cause an error come first."""
+        """Return all remarks: unsaved cells first, then names that would cause an error."""
         found = [*self._missing(), *self._unseeded(), *self._stale(), *self._repeated()]
         if self._in_file:
             found += self._about_cells()
@@ -163,7 +163,7 @@ class Restart:
         return found
 
     def _missing(self) -> Iterator[Remark]:
-        """Yield the names that a cell reads and that no cell above sets."""
+        """Yield remarks on names that a cell reads and that no cell above sets."""
         for name in self._only_here:
             readers = [cell for cell in self._cells if name in cell.reads]
             setters = (run for run in reversed(self._strays) if self._sets(run, name))
@@ -193,9 +193,9 @@ class Restart:
         return name in run.writes or name in self._effects(run.source).writes
 
     def _unseeded(self) -> Iterator[Remark]:
-        """Yield the sources that were not seeded when a cell first drew from them.
+        """Yield remarks on sources from which a cell drew before they were seeded.
 
-        Calls of functions that use the system's entropy follow.
+        Remarks on calls that use the system's entropy follow.
         """
         states = LedgerStates(self._session.ledger)
         seen: set[str] = set()
@@ -220,7 +220,7 @@ class Restart:
                     yield _remark("unseeded", f"{cell.name}: {sentence(name)}", [cell], name)
 
     def _stale(self) -> Iterator[Remark]:
-        """Yield the cells whose inputs have changed since the cell ran.
+        """Yield remarks on cells whose inputs have changed since the cell ran.
 
         Changes by a cell below do not count, because that cell also runs later after a restart.
         """
@@ -237,7 +237,7 @@ class Restart:
                     yield _remark("stale", message, [cell], name, setter)
 
     def _repeated(self) -> Iterator[Remark]:
-        """Yield the cells that ran repeatedly and continued from their own result."""
+        """Yield remarks on cells that ran again and continued from their own result."""
         for cell in self._cells:
             for before, run in list(pairwise(cell.runs))[-1:]:
                 for name in before.writes.keys() & run.reads.keys() & run.writes.keys():
@@ -249,7 +249,7 @@ class Restart:
                         yield _remark("repeated", message, [cell], name)
 
     def _about_cells(self) -> Iterator[Remark]:
-        """Yield the cells that ran in another order or with another text, or not at all."""
+        """Yield remarks on cells that ran out of order, with another text, or not at all."""
         cells = [cell for cell in self._cells if not is_inspection(cell.file.source)]
         ran = [cell for cell in cells if cell.runs]
         began = [cell.runs[-1].id or 0 for cell in ran]

@@ -54,7 +54,7 @@ from ipytorchseed.session.variables import (
 )
 
 # The time limit for inspecting a cell is the sum of these shares of the cell's duration and of the
-# budget.
+# budget, but at most the budget.
 _SHARE, _REST = 0.1, 0.25
 
 # The maximum number of seeds to log for one run: a loop may apply any number.
@@ -186,7 +186,7 @@ class Session:
 
     @property
     def _ours(self) -> str:
-        """The path of the ledger, which is no file of the user."""
+        """The path of the ledger, whose files are not the user's."""
         return str(self.ledger.path or ledger_path())
 
     @uncollected
@@ -455,7 +455,7 @@ class Session:
     def close(self) -> None:
         """Stop recording, and close the ledger."""
         self.abandon()
-        hearing.look_through()  # restores functions that are bound under other names too
+        hearing.look_through()  # also restores functions that have other names
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:

@@ -69,8 +69,8 @@ class Settings:
         Args:
             settings: The result of ``read`` before the run.
             actions: The actions of the run. If they contain "env", all environment variables are
-                compared, else only variables that existed before and after the run: many libraries
-                create some at their import.
+                compared. If not, only variables that existed both before and after the run, because
+                many libraries create variables when they are imported.
         """
         then = self._environ
         if actions and then != (now := dict(os.environ)):

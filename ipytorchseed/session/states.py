@@ -25,7 +25,7 @@ _DRAWS = 12_000_000
 # The maximum number to search for the seed of one state, which takes about 150 ms.
 _BACK = 60_000_000
 
-# The maximum number to search for a cell that may have drawn more, which takes about 350 ms.
+# The maximum number to search if a cell may have drawn a lot, which takes about 350 ms.
 _FAR = 120_000_000
 
 # The number of draws that may be searched for each state or pair, even if the total is used up.
@@ -80,7 +80,7 @@ class LedgerStates:
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:
         """Return whether at most ``most`` draws may lead from one state to another."""
-        draws, known = self._distance(before, after, Effort(_DRAWS))  # rarely called
+        draws, known = self._distance(before, after, Effort(_DRAWS))  # not shared: rarely called
         if draws is not None or not known:
             return True
         states = self._state(before), self._state(after)

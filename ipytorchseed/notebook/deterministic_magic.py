@@ -51,7 +51,7 @@ def line(ctx: click.Context, *, as_json: bool, everything: bool) -> Report | str
       %deterministic            what can still change results
       %deterministic --all      every setting, as text
       %deterministic on --warn  for all later cells; only list alerts
-      %deterministic off        put every setting back
+      %deterministic off        restore every setting
       %%deterministic 42        for one cell: first line of the cell
     """  # noqa: D301 -- click's mark for text that keeps its lines
     if ctx.invoked_subcommand is not None:
@@ -95,7 +95,7 @@ def _off(state: State) -> str:
 @click.command(cls=SeedCommand, add_help_option=False)  # after --help, the body would run
 @click.argument("seed", type=SeedValue(_FOR_SESSION), required=False)
 @_warn
-@flag("--isolate", "Also put every source back after the cell.")
+@flag("--isolate", "Also restore every source after the cell.")
 @_no_cudnn
 @option(
     "--check runs",
@@ -137,7 +137,7 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
 
     \b
     Examples:
-      %%deterministic 42               seed, set the flags, run, put them back
+      %%deterministic 42               seed, set the flags, run, restore them
       %%deterministic --check          does it repeat? if not, why?
       %%deterministic --check 5        the same with five runs
       %%deterministic 42 --isolate     later cells do not see that it drew

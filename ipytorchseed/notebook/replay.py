@@ -206,7 +206,7 @@ def line(state: State, run: str | None, *, dry: bool, undo: bool, yes: bool) -> 
     Examples:
       %replay 5 --dry  show which cells would run again, and run nothing
       %replay 5        bring the result of In[5] back
-      %replay --undo   put back what was there before
+      %replay --undo   restore what was there before
     """  # noqa: D301 -- click's mark for text that keeps its lines
     if undo:
         if run is not None or dry or yes:

@@ -55,10 +55,10 @@ class Receipt(View):
             f"{many(len(changes), 'setting')} set" if changes else "every setting was as needed"
         )
         if stuck:
-            parts.append(f"not put back: {', '.join(stuck)}")
+            parts.append(f"not restored: {', '.join(stuck)}")
         elif changes:
-            parts[-1] += " and put back"
-        parts += ["sources put back"] if scope.isolate else []
+            parts[-1] += " and restored"
+        parts += ["sources restored"] if scope.isolate else []
         self._line = f"%%deterministic: {', '.join(parts)}"
 
     def text(self) -> str:

@@ -69,7 +69,11 @@ def find_changes(against: Run, run: Run) -> tuple[Change, ...]:
     compared |= bool(then.result and now.result) or bool(then.stdout and now.stdout)
     if not (compared or (then.displays and now.displays)) and against.code != run.code:
         changes += [
-            Change("variable", name, "made now" if name in run.writes else "made before, not now")
+            Change(
+                "variable",
+                name,
+                "only in the later run" if name in run.writes else "only in the earlier run",
+            )
             for name in names
         ]
     return (*changes, *find_output_changes(then, now))

@@ -59,7 +59,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     if causes:
         message += f"; {say(evidence, unknown)}" if unknown else ""
     elif unknown:
-        message += f", but no input that was looked at changed; {say(evidence, unknown)}"
+        message += f", but no compared input changed; {say(evidence, unknown)}"
     elif evidence.two_cells:
         message += ", which is another cell: nothing recorded but their text accounts for it"
     else:

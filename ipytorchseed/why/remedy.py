@@ -96,7 +96,7 @@ def _obstacle(evidence: Evidence, cause: Cause) -> str:
         "environment": not is_secret(cause.name),
         "file": not cause.fix and cause.name not in {file.path for file in against.files},
     }
-    return f"%replay does not put {cause.name} back" if stays.get(cause.kind) else ""
+    return f"%replay does not restore {cause.name}" if stays.get(cause.kind) else ""
 
 
 def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple[str, ...]:

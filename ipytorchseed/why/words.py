@@ -39,7 +39,7 @@ def say_effects(outside: Outside) -> list[str]:
     clauses = []
     if outside.wrote:
         names = first_of([PurePath(path).name for path in outside.wrote], _MAX_NAMED)
-        clauses.append(f"each run wrote {names}: files are not put back")
+        clauses.append(f"each run wrote {names}: files are not restored")
     if outside.connected:
         names = first_of(outside.connected, _MAX_NAMED)
         clauses.append(f"each run connected to {names}: what it sent cannot be taken back")

@@ -416,7 +416,7 @@ def test_files_that_the_runs_write_are_named(kernel):
     reply = kernel.run("%%deterministic --check\nopen('log.txt', 'a').write('x'); v = 1")
     said = reply.displays[-1]["text/plain"]
     assert said.startswith("The cell repeats")
-    assert "Note: Each run wrote log.txt: files are not put back." in said
+    assert "Note: Each run wrote log.txt: files are not restored." in said
     assert kernel.run("len(open('log.txt').read())").shown == "2"
     reply = kernel.run("%%deterministic --check\n%%writefile new.txt\nhello")
     assert "repeat" not in reply.displays[-1]["text/plain"]

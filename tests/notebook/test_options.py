@@ -75,10 +75,10 @@ def test_without_warn_an_operation_that_may_not_repeat_stops_the_cell(kernel):
 
 
 LINES = {
-    "": "3 settings set and put back",
-    "42": "seeded with 42, 3 settings set and put back",
-    "42 --warn": "seeded with 42, 4 settings set and put back",
-    "7 --isolate": "seeded with 7, 3 settings set and put back, sources put back",
+    "": "3 settings set and restored",
+    "42": "seeded with 42, 3 settings set and restored",
+    "42 --warn": "seeded with 42, 4 settings set and restored",
+    "7 --isolate": "seeded with 7, 3 settings set and restored, sources restored",
 }
 
 

@@ -230,7 +230,7 @@ def test_the_folder_and_settings_of_libraries_are_as_then(new_kernel, tmp_path):
     reply = new_kernel.run("%replay 3")
     assert (reply.shown, reply.stdout) == (first.shown, first.stdout)
     assert "✓ In[7] is In[3]'s result again, bit for bit." in said(reply)
-    assert "does not put" not in said(reply)
+    assert "does not restore" not in said(reply)
     new_kernel.run("%replay --undo")
     there = "(os.path.basename(os.getcwd()), np.get_printoptions()['precision'])"
     assert new_kernel.value(there) == ("inner", 2)

@@ -255,7 +255,7 @@ def test_files_that_the_runs_write_are_named(kernel):
     """They are reported as not restored; files of other cells are not named."""
     kernel.run("open('before.txt', 'w').close()")
     study = kernel.run("%%seeds 2\nopen('log.txt', 'a').write('x'); v = random.random()")
-    assert "Each run wrote log.txt: files are not put back." in study.shown
+    assert "Each run wrote log.txt: files are not restored." in study.shown
     assert "before" not in study.shown
     assert "files" not in kernel.run("%%seeds 2\nv = random.random()").shown
 

@@ -245,7 +245,7 @@ def test_cells_that_made_nothing_in_common_differ():
     one = run(1, source="x = 1", writes={"x": value("01", "int", "1")})
     two = run(2, source="y = 1", writes={"y": value("01", "int", "1")})
     expected = {change.name: change.detail for change in find_changes(one, two)}
-    assert expected == {"x": "made before, not now", "y": "made now"}
+    assert expected == {"x": "only in the earlier run", "y": "only in the later run"}
 
 
 def test_a_name_is_no_change_if_other_outputs_can_be_compared():

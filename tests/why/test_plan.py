@@ -115,7 +115,7 @@ def test_making_an_opaque_object_again_brings_the_result_back():
     remedy = explain(last, runs[1], runs[1:-1], States(runs)).remedy
     assert (remedy.commands, remedy.obstacle) == (("%replay 2",), "")
     remedy = explain(last, runs[1], runs[1:-1], States(runs[1:])).remedy
-    assert (remedy.commands, remedy.obstacle) == (("%replay 2",), "%replay does not put db back")
+    assert (remedy.commands, remedy.obstacle) == (("%replay 2",), "%replay does not restore db")
 
 
 def test_what_that_cell_read_is_made_again_before():
@@ -418,9 +418,9 @@ def test_an_opaque_input_is_an_obstacle_if_another_cell_used_it():
     [
         ("operation", "aten::index_put_", "aten::index_put_ does not repeat"),
         ("entropy", "os.urandom", "`os.urandom()` is different every time"),
-        ("environment", "numpy", "%replay does not put numpy back"),
+        ("environment", "numpy", "%replay does not restore numpy"),
         ("environment", "SCALE", ""),
-        ("file", "/data/people.csv", "%replay does not put /data/people.csv back"),
+        ("file", "/data/people.csv", "%replay does not restore /data/people.csv"),
         ("input", "x", ""),
     ],
 )

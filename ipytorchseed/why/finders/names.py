@@ -90,7 +90,7 @@ def _replaced(evidence: Evidence, name: str) -> Iterator[Cause]:
         return  # after the edit, the cell may use another function
     runs = [*evidence.latest, evidence.run]
     if value is None:
-        how, did = "put it back", f"put back the package's own `{name}`"
+        how, did = "restored it", f"restored the package's own `{name}`"
     elif before is not None and any(module in run.loaded for run in runs):  # the user's module
         how, did = "changed it", f"changed `{name}`: {how_far(before, value)}"
     else:

@@ -1,7 +1,7 @@
 """Explains why a re-run cell gave another number, and makes results repeat.
 
-Every public name is loaded on first use: importing the package imports neither torch nor IPython
-nor numpy. See the README for a tour, and ``python -m ipytorchseed --help``.
+Every public name is loaded on first use: importing the package does not import torch, IPython or
+numpy. See the README for a tour, and ``python -m ipytorchseed --help``.
 """
 
 from __future__ import annotations

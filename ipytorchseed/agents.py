@@ -31,7 +31,7 @@ _LONGEST_PROOF = 600.0
 
 _NO_KERNEL = "no kernel runs {}: open it and run a cell, then ask again"
 
-# The most characters of an error that are shown.
+# The maximum number of characters of an error that are shown.
 _LONGEST = 600
 
 

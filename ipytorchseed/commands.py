@@ -54,7 +54,7 @@ def in_json(what: str = "it") -> Callable[[F], F]:
 
 
 def says(function: Callable[..., str]) -> Callable[..., str | None]:
-    """Add ``--quiet`` to a command that returns text; with it, it returns None."""
+    """Add ``--quiet``, which makes a command return None instead of its text."""
 
     @flag("-q --quiet", "Print nothing.")
     @click.pass_obj
@@ -76,7 +76,7 @@ expect: Callable[[F], F] = option(
 )
 
 
-# The largest number of runs that an option accepts: a larger one is a typo.
+# The largest number of runs that an option accepts: a larger one is probably a typo.
 MOST_RUNS = 1000
 
 
@@ -116,7 +116,7 @@ class Seed(click.ParamType):  # type: ignore[type-arg] # generic only since clic
 class Place(click.Path):
     """A path that is not empty.
 
-    An unset variable gives an empty one, which would mean the current folder.
+    An unset shell variable gives an empty path, which would mean the current folder.
     """
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:  # noqa: ANN401, D102 -- click's
@@ -128,7 +128,7 @@ class Place(click.Path):
 def no_notebook(ctx: click.Context, param: click.Parameter, file: P) -> P:
     """Refuse the name of a notebook as an output file; a callback of click.
 
-    A command line often has a notebook's name next to the option.
+    If the user leaves out the option's value, click takes the notebook that follows.
     """
     name = str(getattr(file, "name", file))
     if name.lower().endswith(".ipynb"):
@@ -167,7 +167,7 @@ def no_stranger(
 
 
 class UnreadableError(click.ClickException):
-    """An error of one line that exits like a usage error."""
+    """A one-line error with the exit code of a usage error."""
 
     exit_code = 2
 

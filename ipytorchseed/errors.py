@@ -11,8 +11,8 @@
     ├── RanksError (RuntimeError)  ranks cannot be compared, for example in a single process
     │   └── RanksDiffer           ranks that should be alike differ, or the other way round
     ├── ReplayError (RuntimeError) a cell cannot be run again, or did not run to its end
-    ├── ResumeError (RuntimeError) a training run cannot be split in two halves
-    │   └── ResumeDiffers          the second half did not continue like the whole run
+    ├── ResumeError (RuntimeError) a training run cannot be split into two halves
+    │   └── ResumeDiffers          the second half did not continue as the whole run did
     ├── LedgerError (RuntimeError) the ledger's file cannot be opened, read or written
     ├── ReceiptError (ValueError)  a receipt cannot be read, or is for another notebook
     ├── TraceError (RuntimeError)  a trace file cannot be written, or is not one
@@ -59,7 +59,7 @@ class ReplayError(IPyTorchSeedError, RuntimeError):
 
 
 class ResumeError(IPyTorchSeedError, RuntimeError):
-    """A training run cannot be split in two halves, or has no steps to compare."""
+    """A training run cannot be split into two halves, or has no steps to compare."""
 
 
 class ResumeDiffers(ResumeError):  # noqa: N818 -- a finding, not a failure
@@ -86,7 +86,7 @@ class UncheckableError(IPyTorchSeedError, RuntimeError):
     """A notebook cannot be read or run to its end; the message is one line."""
 
 
-# The most characters of an error that another message quotes.
+# The maximum number of characters of an error that another message quotes.
 _LONGEST = 120
 
 
@@ -97,7 +97,7 @@ def in_brief(error: BaseException) -> str:
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
-# The most characters of a mistyped word that a message shows.
+# The maximum number of characters of a mistyped word that a message shows.
 _QUOTED = 60
 
 

@@ -35,8 +35,8 @@ class Format(Struct, frozen=True):
         error: The class of the error to raise for an unreadable file.
         advice: What the user can do if the content is invalid.
         size: The largest size of a file, in bytes.
-        values: The most values in its JSON.
-        depth: The most levels of nesting in its JSON.
+        values: The maximum number of values in its JSON.
+        depth: The maximum depth of nesting in its JSON.
         named: Whether errors begin with the path. If not, the caller shows the path.
     """
 
@@ -106,7 +106,7 @@ class Format(Struct, frozen=True):
 
     @contextmanager
     def errors(self, path: str | os.PathLike[str]) -> Iterator[None]:
-        """Turn errors while a file is read into one line of this format's error class."""
+        """Convert errors in the block to this format's error class, as one line."""
         try:
             yield
         except self.error:
@@ -168,5 +168,5 @@ def _not_found(path: Path) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace control characters and lone surrogates by question marks."""
+    """Replace control characters and lone surrogates with question marks."""
     return "".join(each if each.isprintable() else "?" for each in text)

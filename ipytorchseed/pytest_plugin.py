@@ -83,7 +83,7 @@ def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> NotebookFi
 
 
 class NotebookFile(pytest.File):
-    """A notebook: one test."""
+    """A notebook, collected as one test."""
 
     def collect(self) -> Iterator[NotebookItem]:
         """Yield the test."""

@@ -22,7 +22,7 @@ RUN = lazy_pattern(r"(?:In\[([0-9]{1,15})\]|(#?[0-9]{1,15}))\Z")
 # Cell ids of notebook files (nbformat 4.5) that do not begin with a dash.
 _CELL = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
-# The most characters of a variable's name.
+# The maximum number of characters in a variable's name.
 _MOST = 200
 
 
@@ -68,7 +68,7 @@ class Prepare(Struct, frozen=True, tag=True):
 
 
 class Seeds(Struct, frozen=True, tag=True):
-    """Ask which calls accept a seed and do not set it, in the texts of cells."""
+    """Ask which calls in cells accept a seed and do not set it."""
 
     sources: tuple[str, ...]
 

@@ -25,7 +25,7 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.render.notebook_check import Fresh
 from ipytorchseed.render.text import bar
 
-# The most files and bytes in a folder that is copied.
+# A folder with more files or bytes is not copied.
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 30
 
 # The name in messages for the runs that the fresh run is compared with.
@@ -165,7 +165,7 @@ def _copied(path: Path, folder: Path) -> Path:
     own = path.parent
     hidden = shutil.ignore_patterns(".*")
     shutil.copytree(own, folder / "place" / own.name, ignore=hidden, copy_function=copy)
-    for each in own.parent.iterdir():  # which the notebook may read as ``../data``
+    for each in own.parent.iterdir():  # the notebook may read ``../data``
         if each.name != own.name:
             (folder / "place" / each.name).symlink_to(each)
     return folder / "place" / own.name / path.name

@@ -20,7 +20,7 @@ _HERE = "  # at the top of this cell"
 _UNSEEDED = "is not seeded before this cell"
 _PAST = ("%seed rewind", "%replay", "%recall")
 
-# The first words of the blame of a run that seeded a source or set its state.
+# The first words with which a cause blames a run that seeded a source or set its state.
 _SEEDED = ("made", "moved", "reseeded", "seeded")
 
 

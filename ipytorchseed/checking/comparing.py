@@ -115,7 +115,7 @@ class Pair:
         kept = _differing_variables(against, run, shown) + _differing_sources(against, run, states)
         left = any(change.what == "variable" for change in kept)  # %why finds these by itself
         later = run
-        if shown or not left:  # records lack pixels, for example: let %why see a difference
+        if shown or not left:  # make %why see a difference: records lack pixels, for example
             displays = (*run.outputs.displays, Fingerprint(f"{run.id} again", "display"))
             later = replace(run, outputs=replace(run.outputs, displays=displays))
         causes = self._causes(against, later, states) if shown or kept else ()
@@ -348,6 +348,6 @@ def _compare(pair: Pair, cell: Cell) -> CellVerdict:
 
 
 def _chosen(records: Runs, name: str) -> bool:
-    """Return whether a source started from a seed that people choose: 0 to 2**32-1."""
+    """Return whether a source started from a seed that a user can set: 0 to 2**32-1."""
     place = records.find_states().position(name, records.begins()[name])
     return place is not None and place.seed is not None and place.seed < LIMIT

@@ -30,13 +30,13 @@ Key = tuple[int, str, str]
 # Fresh kernels that must agree before a notebook counts as repeating.
 _PROOF = 3
 
-# The most sets of edits to try for one cause.
+# The maximum number of sets of edits to try for one cause.
 _TRIES = 2
 
 # Kinds of edits that add a seed.
 _SEEDING = {"generator", "seed"}
 
-# The most files that are listed in a notebook's folder, to recognise those that it creates.
+# At most this many files of a notebook's folder are listed, to recognise those that it creates.
 _MOST_FILES = 20_000
 
 _STOPS = "it does not run to the end, so it cannot be shown to repeat"
@@ -139,9 +139,10 @@ class _Trials(Struct):
         """Return whether the notebook seems to repeat without one of the proved edits.
 
         A run without the edit is compared with a run of the proof. If both show the same, the edit
-        is not needed. If they differ, an edit that adds a seed is needed. Any other edit may have
-        changed the output itself, so a second run without it is compared with the first. To save
-        time, the cells after the last one that differed without any edit are not run.
+        is not needed. If they differ, an edit that adds a seed is needed, except with ``strict``.
+        Any other edit may have changed the output itself, so a second run without it is compared
+        with the first. To save time, the cells after the last one that differed without any edit
+        are not run.
 
         Args:
             edit: The edit that is left out.
@@ -293,7 +294,7 @@ class _Search(Struct):
         return near or self.recent
 
     def _next(self, key: Key) -> bool:
-        """Choose the next proposal for a cause that adds an edit."""
+        """Choose the cause's next proposal that adds an edit."""
         self.chosen.pop(key, None)
         while self.proposed[key]:
             proposal = self.proposed[key].pop(0)

@@ -38,12 +38,12 @@ from ipytorchseed.why.value_changes import how_far
 
 NUMBER = lazy_pattern(
     # Not in a word, a version or a colour. Commas between thousands are optional. Digits that
-    # start with a zero, or that are too many for a float, are a name.
+    # start with a zero, or are too many for a float, count as a name.
     r"(?<![\w.#])[-+]?(?!0\d|\d{16})"
     r"(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?!\d|\.\d)"
 )
 
-# Rules of tables, whose length depends on the widest number.
+# Horizontal rules of tables, whose length depends on the widest number.
 _RULE = lazy_pattern(r"([-=_─━═])\1+")
 
 _AROUND_SIGNS = lazy_pattern(r" ?([^\w\s]) ?")

@@ -47,7 +47,7 @@ class Options(Struct, frozen=True):
         kernel: The kernelspec to use; None for the one that the notebook names.
         jobs: The number of kernels at the same time.
         quick: Whether to stop as soon as two runs differ.
-        prove: Whether to test, if a notebook differs, what restores the first result.
+        prove: Whether to test, if a notebook differs, which causes bring the first result back.
     """
 
     runs: int = 2
@@ -82,7 +82,7 @@ _POLL = 0.25
 # Seconds to wait for killed processes to end; on some machines zombies stay longer.
 _GONE = 0.5
 
-# The most characters that a cell may show: all of them are kept and compared.
+# The maximum number of characters that a cell may show: all are kept and compared.
 _MOST = 1 << 28
 
 _LEAVE_OUT = "the tag skip-execution leaves it out"
@@ -342,8 +342,8 @@ async def run_through(
 ) -> list[Pass]:
     """Run a notebook in a fresh kernel, and with ``rerun`` each cell a second time.
 
-    The second pass goes from the last cell back to the first. So a cell runs again after its own
-    changes and those of later cells, and before the cells that make its inputs run again.
+    The second pass goes from the last cell back to the first. So each cell runs again after its own
+    changes and those of later cells, but before the cells that create its inputs run again.
 
     Args:
         notebook: The notebook.

@@ -225,14 +225,15 @@ def complete(outputs: object) -> Iterator[dict[str, Any]]:
 
 
 def _code_cells(node: NotebookNode) -> Iterator[Cell]:
-    """Yield the code cells. Give each cell without an id the same one at each reading.
+    """Yield the code cells, each with a unique id.
 
-    Cells have ids since format 4.5.
+    Cells have ids since format 4.5. A cell without one, or with a duplicate, gets an id that is
+    the same each time the file is read.
     """
     seen: set[str] = set()
     count = 0
     for index, cell in enumerate(node.cells):
-        digest = xxh3_64_hexdigest(f"{cell.source}{cell.id}".encode())  # or an error: not UTF-8
+        digest = xxh3_64_hexdigest(f"{cell.source}{cell.id}".encode())  # raises if not UTF-8
         if not cell.id or cell.id in seen:
             cell["id"] = f"{index}-{digest[:8]}"
         seen.add(cell.id)

@@ -83,7 +83,7 @@ def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Ed
         why: What the edit does.
 
     Returns:
-        One edit; none if nothing is imported before.
+        One edit; none if no earlier code imports anything.
     """
     imports = [
         (code, place, found)

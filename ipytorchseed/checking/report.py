@@ -23,7 +23,7 @@ from ipytorchseed.render.why import cause_json
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.words import first_of, many
 
-# The most characters of a cell's text in its title, and the most differences to show for it.
+# The maximum number of characters of a cell's text in its title, and of differences to show.
 _LABEL, _MOST = 68, 4
 
 _SAVED = {
@@ -113,7 +113,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def _left_behind(verdict: CellVerdict) -> str:
-    """Describe briefly which values a cell with equal outputs left different, or why."""
+    """Name the values that a cell with equal outputs left different, or the causes."""
     left = ", ".join(sorted(verdict.left)) or "digits that it does not show"
     causes = (f"{each.name}{', never seeded' * is_unseeded(each)}" for each in verdict.causes)
     return f"{verdict.cell.name} leaves different values: {', '.join(causes) or left}"

@@ -46,7 +46,10 @@ class Watcher:
     """Receives the progress of checks, and ignores it."""
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
-        """Called when a notebook starts, with its number of cell runs and edits to try."""
+        """Called when a notebook starts.
+
+        ``steps`` is its number of cell runs, ``trying`` describes the edits that are tried.
+        """
 
     def step(self, path: Path) -> None:
         """Called when a cell of the notebook has run."""

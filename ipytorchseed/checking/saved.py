@@ -178,7 +178,8 @@ def _common_kinds(
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Leave out MIME types of front ends, and types that only one side has.
 
-    The latter are kept if the saved output shows more with them than its plain text.
+    The latter are kept if the fresh output lacks a rich type, or if otherwise at most the name of
+    an object would be compared.
     """
     before, after = (
         {kind: data for kind, data in each.items() if not kind.startswith(_OF_FRONT_ENDS)}

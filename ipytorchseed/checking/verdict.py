@@ -113,7 +113,7 @@ class Unreached(Struct, frozen=True):
 
 
 class StaleNumber(Struct, frozen=True):
-    """A number in the text that a saved output shows, and no fresh output.
+    """A number in the text that a saved output shows and no fresh output does.
 
     Attributes:
         number: The number, as written in the text.
@@ -198,7 +198,10 @@ class Verdict(Struct, frozen=True):
 
     @property
     def first(self) -> CellVerdict | None:
-        """The first cell whose output differs, else the first that counts as different."""
+        """The first cell whose output differs, else the first that counts as different.
+
+        With ``rerun``, it is always the first that counts as different.
+        """
         differing = self.differing
         shown = [each for each in differing if self.rerun or not each.only_state]
         return next(iter(shown or differing), None)

@@ -31,8 +31,8 @@ def _visible_errors() -> Iterator[None]:
     """Turn errors into one line, with control characters escaped.
 
     Raises:
-        UnreadableError: A file cannot be read or written, or the command cannot do its work. It
-            exits with 2, because 1 means that results differ.
+        UnreadableError: A file cannot be read or written, or the command cannot do its work. The
+            exit code is 2, because 1 means that results differ.
     """
     try:
         yield

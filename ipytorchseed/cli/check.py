@@ -158,7 +158,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     if receipt is not None and verdicts[0].receipt and verdicts[0].fault is None:
         receipt.write_bytes(verdicts[0].receipt)
     elif receipt is not None and receipt.is_file() and not receipt.stat().st_size:
-        receipt.unlink()  # made by _writable
+        receipt.unlink()  # created by _writable
     if junit is not None:
         junit.write_text(report.as_junit(verdicts), encoding="utf-8")
     for line in report.annotate(verdicts) if on_github else ():

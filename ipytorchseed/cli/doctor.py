@@ -187,7 +187,7 @@ def _shadows() -> Iterator[Finding]:
         return (yield _problem("the working folder", f"cannot be read: {error.strerror}"))
     for path in here:
         is_module = path.suffix == ".py" or (path / "__init__.py").is_file()
-        if is_module and path.stem in hidden and path.name != "ipytorchseed":  # our clone
+        if is_module and path.stem in hidden and path.name != "ipytorchseed":  # our repository
             what = f"is imported instead of the library {path.stem}, in kernels that start here"
             yield _problem(path.name, what, "rename it")
 

@@ -19,7 +19,7 @@ Specs = dict[str, dict[str, Any]]
 
 _HASH_SEED = Whole(0, 2**32 - 1)
 
-# At most more threads than any machine runs at once. A kernel with far more threads crashes.
+# More threads than any machine runs at once. With far more, a kernel crashes.
 _THREADS = Whole(1, 1024)
 
 # A kernel's name is also the name of its folder: ``..`` would be the folder of all kernels.

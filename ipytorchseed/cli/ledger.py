@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1e6
 
-# The columns of a table of runs, and the most characters that each shows.
+# The columns of a table of runs, and the maximum width of each in characters.
 _MOST = {"#": 9, "In": 7, "Started": 16, "Took": 18, "Notebook": 14, "Cell": 60, "Moved": 12}
 
 # Characters between two columns.

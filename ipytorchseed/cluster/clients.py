@@ -127,7 +127,7 @@ def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
 # Seconds between two checks for results.
 _TURN = 0.3
 
-# How many engines may die of a task before we give it up, and how many interrupts are sent to it.
+# How often a task is tried if its engines die, and how many interrupts are sent to end it.
 _TRIES = 3
 
 # Seconds to wait for a task to end after an interrupt.

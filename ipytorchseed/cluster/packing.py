@@ -62,7 +62,7 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
 
 
 def import_there(imports: Mapping[str, str]) -> dict[str, Any]:
-    """Import what exists on this engine; return the imported values by name."""
+    """Import the paths that exist on this engine; return the imported values by name."""
     found = {name: _attempt(partial(pkgutil.resolve_name, path)) for name, path in imports.items()}
     return {name: value for name, value in found.items() if not isinstance(value, Exception)}
 

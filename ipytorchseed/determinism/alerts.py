@@ -133,7 +133,7 @@ class AlertCollector:
         self._listening = True
 
     def stop(self) -> None:
-        """Stop counting; filters and hooks that others set since stay."""
+        """Stop counting; keep filters and hooks that others have set since."""
         self._listening = False  # others may have kept our hook, and call or restore it
         if self._entry in warnings.filters:
             warnings.filters.remove(self._entry)  # type: ignore[attr-defined]

@@ -34,8 +34,8 @@ def _hash_under(seed: str) -> int | None:
 def hash_seed() -> str:
     """Return the hash seed that this process uses, or ``random``.
 
-    The variable alone does not tell: it may have been set after the start, which has no effect. So
-    the hash of a word here is compared with its hash in a process that starts with the variable.
+    The variable alone is not enough: it may have been set after the start, without effect. So the
+    hash of a word here is compared with its hash in a process that starts with the variable.
     """
     if not sys.flags.hash_randomization:
         return "0"

@@ -12,7 +12,7 @@ from ipytorchseed.determinism.machine import Machine
 
 
 class _Any:
-    """Any value is fine, as long as it is the same in each run."""
+    """The wanted value of a flag that only needs the same value in each run."""
 
     def __repr__(self) -> str:
         return "any"

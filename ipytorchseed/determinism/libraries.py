@@ -44,7 +44,7 @@ class Setting(Struct, frozen=True):
         fits: Returns whether a JSON value can be set. A value that represents an object cannot.
         digests: The setting's name in messages, if its values are digests of a library's objects.
         clear: The call that removes these objects.
-        absent: What a message says of a value that is not recorded.
+        absent: What a message says if the value was not recorded.
         source: The address of the documentation.
         through: Other packages that use this package.
         why: What the setting does to numbers, in a sentence. Settings with such a sentence are in

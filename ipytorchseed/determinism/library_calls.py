@@ -27,8 +27,9 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
             call.
         fix: The remedy: an argument, or a command.
         source: The address of the library's documentation.
-        lacks: Arguments. A call is deterministic if one of them is given.
-        workers: An argument with its default. A call is deterministic if the argument is 1.
+        lacks: Arguments. A call is deterministic if one of them is neither None nor False.
+        workers: An argument with its default. A call is deterministic if the argument is 0, 1 or
+            not an integer.
         has: Arguments with values. A call is deterministic unless it has these values.
         on: The classes that have the methods; empty for functions and classes.
         setter: The function that seeds the library's stream; empty if there is none.
@@ -59,7 +60,7 @@ class Call(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Table(Struct, frozen=True):
-    """The facts about libraries.
+    """The calls, and the packages that Python cannot observe.
 
     Attributes:
         calls: The rows, including those of plugins.

@@ -26,7 +26,7 @@ from ipytorchseed.determinism.process_settings import (
 
 
 def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
-    """Return scikit-learn's settings for showing estimators if ``shown``, else others."""
+    """Return scikit-learn's settings for display if ``shown``, else all others."""
     names = {"display", "print_changed_only"}
     config = package.get_config().items()
     return plain_values({name: value for name, value in config if (name in names) is shown})

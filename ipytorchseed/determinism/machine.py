@@ -71,7 +71,7 @@ class Fact(Struct, frozen=True):
         """Return the value, or None if it is unknown now."""
         try:
             return self.get()
-        except Exception:  # noqa: BLE001 -- a driver may answer with any error; unknown is the truth
+        except Exception:  # noqa: BLE001 -- a driver may raise anything; the value is then unknown
             return None
 
 

@@ -28,7 +28,7 @@ def _torch() -> Any:  # the module; its stubs lack half of what is read here
 
 
 def attribute(path: str) -> dict[str, Any]:
-    """Return fields of a flag that is an attribute, as ``backends.cudnn.benchmark``."""
+    """Return the fields of a flag that is an attribute: ``backends.cudnn.benchmark``."""
     holder, _, last = path.rpartition(".")
     find, read = attrgetter(holder), attrgetter(path)
     return {

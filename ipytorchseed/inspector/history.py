@@ -16,13 +16,13 @@ from ipytorchseed.session.session import Session
 # Runs read at a time in a search.
 _PIECE = 256
 
-# Seconds after which a search stops and returns how far it came: cells wait for it.
+# Seconds after which a search stops and returns how far it got: cells wait for it.
 _SEARCH_SECONDS = 0.05
 
 # Runs read at a time to find what moved a source last.
 _GLANCE = 32
 
-# The most runs that are searched for what moved a source last.
+# At most this many runs are searched for what moved a source last.
 _LOOKED_BACK = 200
 
 
@@ -33,7 +33,8 @@ class Filter(Struct, frozen=True, rename={"everything": "all"}):
         text: Part of the cell's first line or of the run's name; empty for any.
         source: A source or generator that the run moved; empty for any.
         changed: Whether to show only re-runs with a different initial state or result.
-        everything: Whether to show also runs that only looked, or could not be parsed.
+        everything: Whether to show also runs that only displayed something, or could not be
+            parsed.
     """
 
     text: str = ""

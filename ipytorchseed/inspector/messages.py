@@ -34,7 +34,7 @@ from ipytorchseed.why.evidence import run_phrase
 # The number of rows that a view gets when it opens.
 _FIRST = 60
 
-# The most rows that a view gets in one answer.
+# The maximum number of rows that a view gets in one answer.
 _MOST = 400
 
 # The only widget of this kernel. Unloading keeps it: a notebook saves the code of each widget.

@@ -36,7 +36,7 @@ def own(kind: type) -> Mapping[str, Any]:
 
 
 def find_member(kind: type, name: str, otherwise: Any = None) -> Any:
-    """Return the member of a class or its bases with a name, without running code.
+    """Return the named member of a class or its bases, without running code.
 
     Args:
         kind: The class.

@@ -13,8 +13,8 @@ from types import ModuleType
 
 from ipytorchseed.introspection.values import imported, module_names, text
 
-# Suffixes of folders with installed packages, which may be folders that the interpreter does not
-# list, and of their metadata, which can be anywhere on ``sys.path``.
+# The ends of the names of folders with packages, even if the interpreter does not list the folder,
+# and of folders with metadata, which can be anywhere on ``sys.path``.
 _PACKAGES = tuple(
     f"{name}{os.sep}"
     for name in (f"{os.sep}site-packages", f"{os.sep}dist-packages", ".dist-info", ".egg-info")
@@ -63,7 +63,7 @@ def _is_recorded(path: str, place: str) -> bool:
 def _brought(folder: str, _changed: int) -> frozenset[str]:
     """Return the packages and modules that the distributions in a folder list.
 
-    All records are read once, because there may be hundreds, and as many names to look up.
+    All records are read once: there may be hundreds of them, and as many names to look up.
     """
     lines: list[str] = []
     with os.scandir(folder) as entries:

@@ -40,8 +40,8 @@ def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None
 def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
     """Wrap a function so that no garbage is collected while it runs.
 
-    Our allocations should not trigger a collection: it could run finalizers of user objects at
-    another time than without us, and it takes time to visit all objects of the process.
+    Our allocations should not trigger a collection: it could run finalizers of user objects
+    earlier than without this extension, and it takes time to visit all objects of the process.
     """
 
     @functools.wraps(function)

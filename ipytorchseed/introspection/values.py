@@ -125,7 +125,10 @@ def qualified_name(value: Any) -> str:
 
 
 def is_from_its_module(value: Any) -> bool:
-    """Return whether a module exports a bound method, such as ``random.shuffle``."""
+    """Return whether a bound method can be found in a module or class.
+
+    For example, ``random.shuffle`` is a method of the hidden generator that ``random`` exports.
+    """
     owner = value.__self__
     if is_module(owner) or is_class(owner):
         return True
@@ -142,7 +145,10 @@ def is_from_its_module(value: Any) -> bool:
 
 
 def items(value: Any) -> list[Any]:
-    """Return the first items of a container, or the first values of a dictionary."""
+    """Return the first items of a container, or the first values of a dictionary.
+
+    The factory of a ``defaultdict`` is added.
+    """
     kind = type(value)
     found: Any = dict.values(value) if issubclass(kind, dict) else None
     if found is None:

@@ -39,10 +39,10 @@ _NAMES = {
 # Functions that set the state of a source instead of drawing from it.
 _SEEDS = frozenset({"manual_seed", "set_rng_state", "seed", "set_state", "setstate", "restore"})
 
-# The most calls that are counted in a step. Counting more would slow down loops that draw.
+# At most this many calls are counted in a step. Counting more would slow down loops that draw.
 _MOST = 2_000
 
-# The most frames that are searched for a line of the user's code.
+# The maximum number of frames that are searched for a line of the user's code.
 _DEEPEST = 100
 
 

@@ -16,16 +16,16 @@ from ipytorchseed.why.words import first_of
 # The differing ranks, the message, how many more numbers they drew, and the line that drew.
 Explanation = tuple[list[int], str, int | None, Site | None]
 
-# The most draws that are counted. Counting so many takes about 0.1 s.
+# The maximum number of draws that are counted, which takes about 0.1 s.
 _BOUND = 20_000_000
 
-# The most draws by which one rank may be ahead of another. The search takes milliseconds.
+# A rank may be ahead of another by at most this many draws. The search takes milliseconds.
 _CLOSE = 1_000_000
 
-# The most ranks that are compared with the first rank in this search.
+# The maximum number of ranks that are compared with the first rank in this search.
 _MOST_RANKS = 3
 
-# The most lines that are named. Of further lines, only the count is given.
+# The maximum number of lines that are named. Further lines are only counted.
 _NAMED = 2
 
 # Words for the parts of torch that draw for the user.

@@ -96,7 +96,7 @@ def _gatherer() -> Any:  # Callable[[object], list]
     )
 
 
-# The most ranks whose files are looked for.
+# The maximum number of ranks whose files are looked for.
 _MOST = 1024
 
 # Seconds by which the modification time of a file may lag behind the rank's clock.
@@ -104,7 +104,7 @@ _SLACK = 1.0
 
 _HINT = "run the ranks again with its.ranks.watch(model)"
 _FORMAT = Format("rank's file", RanksError, _HINT, size=1 << 31, named=False)
-# The most bytes of a line.
+# The maximum size of a line in bytes.
 _LONGEST = 1 << 26
 
 
@@ -157,7 +157,7 @@ def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = N
         folder: The folder with the files.
         expect: ``"same"`` or ``"distinct"`` by the name of a source. A source without an
             expectation must stay equal if it was equal in all ranks at the start. If it was
-            distinct in all ranks at the start, it may differ.
+            distinct in all ranks at the start, or after each rank seeded it, it may differ.
 
     Returns:
         A table. It prints itself, shows itself in a notebook and has ``to_json()``.

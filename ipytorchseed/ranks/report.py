@@ -14,7 +14,7 @@ from ipytorchseed.render.values import pick, short_digest, write_json
 from ipytorchseed.render.view import View
 
 _COLUMNS = 5
-"""The most ranks that have a column each. With more ranks, equal ranks share a line."""
+"""The maximum number of ranks with a column each. If there are more, equal ranks share a line."""
 
 
 class RanksView(View):

@@ -18,7 +18,7 @@ from ipytorchseed.ranks import looking
 from ipytorchseed.ranks.callers import Callers
 from ipytorchseed.ranks.looking import FOLDER, Look, Mark, Rank, named_recursion, unwrap
 
-# Lines are buffered for at most this many seconds. A killed process loses no more than these.
+# Lines are buffered for at most this many seconds. A killed process loses only these lines.
 _SECONDS = 1.0
 
 _current: Watch | None = None
@@ -126,7 +126,7 @@ class Watch(AbstractContextManager["Watch"]):
             self._end.cancel()
 
     def _finish(self) -> None:
-        """Write the buffered lines and stop, without another look."""
+        """Record the last step, write the buffered lines, and stop."""
         if not self._file.closed:
             self._note(Look(self.step))
             self._write()

@@ -1,4 +1,4 @@
-"""Removes private content from runs, and restores what this machine has too.
+"""Removes private content from runs, and restores texts that this machine has.
 
 Paths become relative to the notebook's folder and lose user names. Texts, messages and the names of
 items are replaced by digests. If a run on this machine has a text with the same digest, the text is
@@ -126,7 +126,8 @@ _TYPE = lazy_pattern(r"[\w.]+")
 # Matches the id of a cell in a notebook file. Other names of cells are texts or addresses.
 _ID = lazy_pattern(r"[\w-]{1,64}", re.ASCII)
 
-# Kinds of values whose digests depend on the version of Python, and of the library that has them.
+# Kinds of values whose digests depend on the version of Python and of the library that defines
+# them.
 _BY_CODE = frozenset({"function", "method", "class", "code"})
 
 _VERSIONS = "torch", "numpy", "python"

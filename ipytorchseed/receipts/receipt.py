@@ -46,7 +46,7 @@ _FORMAT = Format(
     size=1 << 26,  # a large receipt has a hundredth of this
 )
 
-# The most characters of a text.
+# The maximum number of characters in a text.
 _LONGEST = 10_000
 
 

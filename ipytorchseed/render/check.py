@@ -10,7 +10,7 @@ from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.explanation import Explanation
 from ipytorchseed.why.words import many, sentence, stream_of
 
-# The most differences that are listed.
+# The maximum number of differences that are listed.
 _MOST = 6
 
 _KNOWN = {
@@ -25,7 +25,7 @@ class CheckView(View):
 
     Args:
         checked: The result.
-        said: How the cell's run differed from its run before; None if unknown.
+        said: How the cell's run differed from its previous run; None if unknown.
         kernel: The id of the current kernel.
 
     Attributes:

@@ -17,13 +17,13 @@ Pair = tuple[Series, Series]
 
 _MOST_SERIES = 3
 
-# The fewest and the most numbers of a plotted series. A longer one is data, not a history.
+# The least and the greatest length of a plotted series. A longer one is data, not a history.
 _SHORTEST, _LONGEST = 5, 2_000
 
 # Series that agree to this many significant digits are plotted once: one may be the other, printed.
 _DIGITS = 4
 
-# The most columns of numbers that are detected in printed lines.
+# The maximum number of columns of numbers that are detected in printed lines.
 _COLUMNS = 8
 
 # Names of metrics, which are plotted first.
@@ -145,7 +145,7 @@ def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
     """Draw both series, and below them their difference.
 
     Returns:
-        An ``svg`` element that has no script and no text of the user's.
+        An ``svg`` element without scripts and without text from the user.
     """
     return fill("curves", paths=draw_curves(before, after), box=BOX)
 
@@ -219,7 +219,7 @@ def strip_svg(
     """Draw a point for each value, the mean, its interval, and earlier values above.
 
     Returns:
-        An ``svg`` element that has no script and no text of the user's.
+        An ``svg`` element without scripts and without text from the user.
     """
     now = [value for value in values if value is not None and math.isfinite(value)]
     then = [value for value in before or () if math.isfinite(value)]

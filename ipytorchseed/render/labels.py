@@ -18,12 +18,12 @@ from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.render.text import set_width, visible
 from ipytorchseed.session.outputs import NUMBER
 
-# The most letters of a cell's label.
+# The maximum number of characters in a cell's label.
 _LABEL = 40
 
 _RUN_BELOW = [[name] for name in CELL_MAGICS]
 
-# Lines by which editors divide scripts into cells. They do not describe the cell.
+# Lines with which editors divide scripts into cells. They do not describe the cell.
 _NO_LABELS = frozenset({"", "#%%", "# %%"})
 
 # Characters that end the words in front of a number, which name it.
@@ -230,7 +230,7 @@ def _parts_of(call: ast.Call) -> Iterator[tuple[str, ast.expr | None, str]]:
 
 
 def _below_magics(source: str) -> str:
-    """Return a cell without leading magics that run the lines below, as ``%%time``."""
+    """Return a cell without leading magics that run the lines below: ``%%time``."""
     lines = source.lstrip().split("\n")
     while len(lines) > 1 and lines[0].startswith("%%") and lines[0][2:].split()[:1] in _RUN_BELOW:
         del lines[0]
@@ -238,7 +238,7 @@ def _below_magics(source: str) -> str:
 
 
 def _last_statement(source: str) -> str:
-    """Return the first line of a cell's last statement, preferably no definition."""
+    """Return the first line of a cell's last statement: no definition, if possible."""
     tree = None if is_too_long(source) else parse_text(source)  # None for a cell with a line magic
     body = tree.body if tree is not None else []
     told = [each for each in body if not isinstance(each, _DEFINITIONS)] or body

@@ -16,10 +16,10 @@ from ipytorchseed.why.explanation import Cause, Explanation, Remedy, suspect
 from ipytorchseed.why.plan import Plan
 from ipytorchseed.why.words import first_of, sentence
 
-# Columns of a terminal that a cell's label takes.
+# The width of a cell's label in columns of a terminal.
 _LABEL = 36
 
-# Variables that a title names.
+# The maximum number of variables that a title names.
 _TOLD = 3
 
 

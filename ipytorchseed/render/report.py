@@ -102,7 +102,7 @@ class Report(View):
         return "\n".join(parts)
 
     def to_json(self) -> str:
-        """Write it as one line of JSON."""
+        """Return the report as one line of JSON."""
         return write_json(flags=flags_json(self.assessment.flags))
 
 

@@ -31,8 +31,8 @@ class RngView(View):
         runs: The runs of this notebook, oldest first.
         kernel: The id of the current kernel.
         note: A further remark; or empty.
-        everything: Whether to list also runs of magics that only show something, and runs that
-            could not be parsed.
+        everything: Whether to list also runs that only displayed something, or could not be
+            parsed.
     """
 
     template = "rng"
@@ -86,7 +86,7 @@ def rng_json(found: Sequence[FoundGenerator], flags: Sequence[Judged] | None) ->
         flags: The judgement of every flag; None if torch is not imported.
     """
     rows = read_rows(found)
-    if flags is None:  # without torch, only variables have values
+    if flags is None:  # without torch, only environment variables have values
         values = {flag.name: plain(flag.read()) for flag in VARIABLES}
         told: list[dict[str, object]] = [
             {"name": flag.name, "value": values.get(flag.name), "wanted": None, "ok": None}

@@ -23,7 +23,7 @@ _STYLE = "rich.style"
 # The modules of rich that we imported, by name.
 _rich: dict[str, ModuleType] = {}
 
-# The most characters of a paragraph that are shown. A message of an error may be a whole file.
+# The maximum number of characters shown of a paragraph: an error message may be a whole file.
 _LONGEST = 4_000
 
 # Columns of a progress bar.
@@ -95,7 +95,7 @@ def set_width(text: str, width: int) -> str:
 
 @contextmanager
 def rich_apart() -> Iterator[None]:
-    """Allow imports of rich in the block, without an effect on the user's program.
+    """Allow imports of rich in the block without affecting the user's program.
 
     rich draws a number from Python's generator when it is imported. Afterwards, the generator is
     restored, and our modules are removed from ``sys.modules``: a later import by the user draws as

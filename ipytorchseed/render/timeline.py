@@ -24,7 +24,7 @@ Earlier = deque[Run]
 # How many earlier runs are compared with a run.
 MOST_EARLIER = 10
 
-# For fewer seconds, no exact duration is shown.
+# Runs of fewer seconds are shown without an exact duration.
 _SHORTEST = 0.05
 
 # A line that only displays something, such as ``%why`` and ``%seed?``.
@@ -34,7 +34,7 @@ _LOOKS = lazy_pattern(
 
 _UNPARSED = ("SyntaxError", "IndentationError", "TabError")
 
-# The most sources that are shown. Widths: a source; run and label (usual, least); the status.
+# The maximum number of sources. Widths: a source; run and label (usual, least); the status.
 _MOST_COLUMNS, _COLUMN, _HEAD, _LEAST_HEAD, _END = 3, 13, 30, 18, 11
 
 
@@ -44,7 +44,7 @@ class Field(Struct, frozen=True):
     Attributes:
         before: The digest of the state at the start; None if the source did not exist.
         after: The digest of the state at the end.
-        other: Whether the cell's previous run started from a different state.
+        other: Whether the cell uses the source, and its last run started from a different state.
     """
 
     before: str | None
@@ -108,7 +108,7 @@ class Line:
         outcome: The comparison with the cell's earlier runs; None if there are none, or if the
             comparison is unknown.
         value: The number that the run showed; or empty.
-        aside: Whether no source moved, and the cell only looked or could not be parsed.
+        aside: Whether the run moved no source, and only displayed something or could not be parsed.
         rail: The hue of the cell's runs, in degrees.
     """
 
@@ -148,7 +148,7 @@ class Line:
             self.outcome = Outcome(same=True, text=f"= {name}", words=f"the same result as {name}")
 
     def field(self, name: str) -> Field:
-        """Return its effect on a source or generator."""
+        """Return the run's effect on a source or generator."""
         return Field(self.before.get(name), self.after.get(name), name in self.others)
 
 
@@ -175,7 +175,7 @@ def columns_of(lines: Iterable[Line]) -> list[str]:
 
 
 def _is_aside(run: Run) -> bool:
-    """Return whether a cell only looked, or could not be parsed."""
+    """Return whether a cell only displayed something, or could not be parsed."""
     unparsed = (run.outputs.error or "").startswith(_UNPARSED)
     if unparsed and not (run.writes or run.outputs.displays or run.outputs.stdout):
         return True

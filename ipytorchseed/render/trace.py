@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ipytorchseed.trace.comparing import Comparison  # imports numpy
     from ipytorchseed.trace.loading import Loaded, Operation  # imports numpy
 
-# The most items that a list in text shows.
+# The maximum number of items in a list.
 _MOST = 6
 
 _MOST_JSON = 100

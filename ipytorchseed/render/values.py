@@ -13,7 +13,7 @@ from ipytorchseed.render.text import visible
 # Hex digits of a digest that are shown to people.
 SHORT = 8
 
-# Hex digits that a chip shows.
+# Hex digits that a chip shows. A chip is a coloured label for a state in HTML.
 _CODE = 4
 
 

@@ -1,6 +1,7 @@
 """The base class of views, which print as text and display as static HTML.
 
-The HTML has no script and one stylesheet. All text from the user is escaped, and made visible.
+The HTML has no script and one stylesheet. All text from the user is escaped, and invisible
+characters are made visible.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    """Make a text visible, unless it is our own markup, which templates mark as safe."""
+    """Escape invisible characters in a text, unless it is our own markup."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return visible(value, lines=True)
     return value

@@ -47,13 +47,13 @@ _ASKED_ABOUT = ("result", "variable", "stdout", "display", "error", "source")
 
 _WORDS = {"stdout": "the printed text", "display": "what is displayed", "error": "the error"}
 
-# The most letters of an error in the title.
+# The maximum number of characters of an error in the title.
 _MOST_ERROR = 60
 
-# The most numbers of a list or a printed text in the title.
+# The maximum number of items of a list, or numbers of a printed text, in the title.
 _MOST_LISTED = 3
 
-# The most letters of any other change in the title.
+# The maximum number of characters of any other change in the title.
 _MOST_DETAIL = 40
 
 # Significant digits of a number in a list.
@@ -74,7 +74,7 @@ class WhyView(View):
     Attributes:
         all_roots: All roots, including those that are causes of the cell itself.
         one_reason: Why no cause is proved, if the reason is the same for all; else empty.
-        causes: The causes that are shown in full; only a few of them are untested.
+        causes: The causes that are shown in full; at most a few untested ones.
         folded: The causes that are only named.
         series: The name of each series that is plotted, and its numbers before and after.
         shown: The changes that are listed: each name, and how it changed.

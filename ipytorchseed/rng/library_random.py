@@ -81,7 +81,7 @@ _SEED, _GENERATOR = "global_random_seed", "global_seed_generator"
 _INT32 = 2**31 - 1
 
 
-# The tensor that was read last, its version with torch, and the state. Reading is slow.
+# A cache, because reading is slow: the last tensor, its version (torch only), and the state.
 _last: tuple[Callable[[], Any], int, bytes] = (lambda: None), 0, b""
 
 

@@ -55,7 +55,7 @@ def read_legacy(generator: RandomState) -> bytes:
         The result of ``mersenne.Twister.pack`` for MT19937, else JSON.
     """
     bits = engine(generator)
-    with bits.lock:  # which threads acquire to draw
+    with bits.lock:  # threads acquire it to draw
         now = _document(generator)
     if not _is_twister(bits):
         return _to_json(now)

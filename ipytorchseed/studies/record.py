@@ -19,7 +19,7 @@ from ipytorchseed.why.words import first_of
 # The name of the number that is the value of the last expression.
 RESULT = "result"
 
-# The most levels of nested dictionaries that are searched for numbers, and the most entries of a
+# The depth to which nested dictionaries are searched for numbers, and the maximum size of a
 # dictionary that is searched.
 _DEPTH = 3
 _MOST = 200
@@ -69,10 +69,10 @@ def _is_number(value: Any) -> bool:  # noqa: ANN401
     return whole and value.dtype.kind in "iuf"
 
 
-# The most seeds of a study.
+# The maximum number of seeds in a study.
 MOST = 10_000
 
-# The most numbers, and the most errors, that are shown. The JSON has all of them.
+# How many numbers, and how many errors, are shown. The JSON has all of them.
 SHOWN = 20
 
 

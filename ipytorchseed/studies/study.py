@@ -139,7 +139,7 @@ def _verdict(paired: Paired) -> str:
     return "more" if paired.p < 1 - LEVEL else "noise"
 
 
-# The most columns for the name of a number in text.
+# The maximum width of a number's name in text.
 _NAME = 20
 
 
@@ -301,7 +301,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
         start: The first seed. The seeds are consecutive numbers.
 
     Raises:
-        SeedError: A seed is invalid, or there are fewer than 2.
+        SeedError: A seed is invalid, or there are fewer than 2 or more than 10,000.
         LookupFailure: scipy is not installed.
         ReplayError: A value that the function reads cannot be copied. Nothing ran.
         TypeError: ``function`` cannot be called.

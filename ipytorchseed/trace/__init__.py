@@ -1,4 +1,4 @@
-"""Records torch's operations: who drew, and which operation differs first.
+"""Records torch's operations: what drew, and which operation differs first.
 
 The public function ``its.trace`` has the same name as this package, so the package is callable:
 https://docs.python.org/3/reference/datamodel.html#customizing-module-attribute-access

@@ -2,7 +2,7 @@
 
 This works in four passes. The first pairs operations with equal inputs at equal places. Between
 these pairs, the second pass pairs equal operations at equal places, and the third pairs equal
-operations at any places. The last pass pairs remaining operations with equal inputs: they moved.
+operations at any place. The last pass pairs remaining operations with equal inputs: they moved.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ipytorchseed.trace.format import STATE, Place
 from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.trace.summaries import apart_each, differences, has_close
 
-# The most places with different rounding that are reported.
+# The maximum number of places with different rounding that are reported.
 _MOST = 10
 
 
@@ -117,7 +117,7 @@ class Comparison:
 
         Rounding errors are relative to the numbers that are summed. For example, the gradient of a
         bias before a norm consists of rounding errors only. Results computed only from such tensors
-        are compared on the scale of their inputs too. Stops at the first real divergence.
+        are compared on the scale of their inputs too. This stops at the first real divergence.
         """
         scales: dict[int, Any] = {}  # the scale of a tensor's rounding errors, by digest in B
         reads, makes = self.b.reads, self.b.makes

@@ -53,7 +53,7 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
         ):
             return _other(tensor, portable=portable)
         where, held = address(tensor), storage(tensor)
-        if where == 0 or shared(held) or not resizable(held):  # empty, or memory of another owner
+        if where == 0 or shared(held) or not resizable(held):  # empty, shared or of another owner
             return _other(tensor, portable=portable)
         return hashed(view(where, numel(tensor) * size), hash((shape(tensor), kind)) & MASK)
 
@@ -91,7 +91,7 @@ def _plain_sizes() -> dict[Any, tuple[int, int]]:
 
 
 def _other(tensor: Any, *, portable: bool) -> int:
-    """Digest a tensor of a different layout, dtype, device or owner of its memory."""
+    """Digest a tensor whose memory cannot be hashed directly."""
     at = native()
     with Unseen():
         tensor = at.detach(tensor)

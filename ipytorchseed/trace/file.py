@@ -42,11 +42,11 @@ Record = Header | Chunk | End
 # A chunk is written when it has this many operations.
 _MOST = 8192
 
-# A chunk is written when it has this many different tensors. Also the most storages whose last
-# written tensor is remembered.
+# A chunk is written when it has this many different tensors. Also the maximum number of
+# storages whose last written tensor is remembered.
 _LARGEST = 1 << 16
 
-# The most arguments of an operation that are stored as text.
+# The maximum number of arguments of an operation that are stored as text.
 _SHOWN = 120
 
 # A chunk is written after this many seconds, so that a killed run leaves most of its trace.

@@ -19,10 +19,10 @@ FRAME = Layout("<II")
 
 Number = Annotated[int, Meta(ge=0)]
 
-# The most entries of a table in a chunk. Real chunks have a few thousand.
+# The maximum number of entries of a table in a chunk. Real chunks have a few thousand.
 _TABLE = Meta(max_length=1 << 20)
 
-# The most characters that are stored of a line of code, or of an operation's arguments.
+# The maximum number of characters stored of a line of code, or of an operation's arguments.
 _LONGEST = 120
 
 # The dtype of a generator's state, which is an input of a drawing operation.

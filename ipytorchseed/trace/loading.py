@@ -32,15 +32,15 @@ from ipytorchseed.trace.format import (
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
 
-# The most bytes of a chunk, compressed or not. Even large chunks are much smaller.
+# The maximum size of a chunk in bytes, compressed or not. Even large chunks are much smaller.
 _LARGEST = 1 << 26
 
-# The most bytes of a decompressed trace, and the most tensors of its operations.
+# The maximum size of a decompressed trace in bytes, and the maximum number of its tensors.
 _MOST_BYTES, _MOST_TENSORS = 1 << 29, 1 << 25
 
 _TOO_MANY = "it holds too many operations to be compared"
 
-# The most levels of views of views that are followed.
+# Views of views are followed to this depth.
 _DEEPEST = 32
 
 _DECODER = msgspec.msgpack.Decoder(Header | Chunk | End)

@@ -24,10 +24,10 @@ Pick = Callable[[list[tuple[FrameType, int]]], "tuple[FrameType, int] | None"]
 # torch's function that starts a backward pass.
 ENGINE = "_engine_run_backward"
 
-# The most frames that are searched for a frame of the cell.
+# The maximum number of frames that are searched for a frame of the cell.
 _DEEPEST = 500
 
-# The most nodes of the autograd graph whose places are stored. The older half is dropped.
+# Places are stored for at most this many nodes of the autograd graph. The older half is dropped.
 _MOST_NODES = 2**22
 
 
@@ -78,7 +78,7 @@ class Lines:
 
         Args:
             frame: The innermost frame.
-            end: The name of a function; frames outside of its frame are not searched.
+            end: The name of a function; its frame, and frames that called it, are not searched.
         """
         if self._pick is not None and not end:
             return self._picked(frame, self._pick)

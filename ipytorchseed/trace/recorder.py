@@ -97,7 +97,7 @@ class Recorder(Struct, dict=True, eq=False):
 
         def started(thread: threading.Thread) -> None:
             if self.active:
-                run, mode = thread.run, self.watch()  # here: threads are numbered by their start
+                run, mode = thread.run, self.watch()  # here, to number threads as they start
 
                 def watched() -> None:
                     vars(thread).pop("run", None)

@@ -18,7 +18,8 @@ from ipytorchseed.trace.places import ENGINE, NOWHERE, Places, Sequence, Spot
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Track  # which imports numpy
 
-# Memory is filled with bytes below this one: they form neither NaN nor negative integers.
+# Memory is filled with bytes below this one. They form no negative integers, and no NaN except in
+# float16 and float8.
 _BYTES = 0x7F
 
 # Replaces the recorder in a thread that is still running when the recorder is closed.

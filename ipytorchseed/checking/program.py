@@ -311,7 +311,10 @@ class Program:
         return next(each for each in self.codes if each.cell.index == cell.index)
 
     def path(self, node: ast.expr) -> str:
-        """Return the full dotted name of a name or attribute; empty for anything else."""
+        """Return the full dotted name of a name or attribute.
+
+        It is ``.method`` for a method of any other expression, and empty for anything else.
+        """
         name, dot, rest = dotted_name(node).partition(".")
         if not name:  # a method of an expression
             return f".{node.attr}" if isinstance(node, ast.Attribute) else ""

@@ -104,7 +104,7 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
         The number of draws, or None if ``target`` is not reached within ``bound`` draws.
 
     Raises:
-        TooFar: The budget of ``effort.within`` is spent.
+        TooFar: The budget of ``position.within`` is spent.
     """
     return steps_to(origin, target.words, target.used, bound)
 
@@ -148,7 +148,7 @@ def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Positio
         The position. If no search was successful, it is unknown, and ``beyond`` if there are hints.
 
     Raises:
-        TooFar: The budget of ``effort.within`` is spent.
+        TooFar: The budget of ``position.within`` is spent.
     """
     hints = tuple(dict.fromkeys(hints))
     for reach in (_NEAR // 20, _NEAR):

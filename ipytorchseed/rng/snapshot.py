@@ -54,7 +54,7 @@ def _of_states(states: dict[str, bytes]) -> Snapshot:
 def snapshot() -> Snapshot:
     """Return the states of all sources, to restore them later.
 
-    No numbers are drawn, no device is started, and no package is imported.
+    No numbers are drawn, no device is started, and no new package is imported.
 
     Returns:
         A snapshot for ``restore``. It includes the states of GPUs only if CUDA has started.

@@ -89,8 +89,8 @@ def seed(value: int, *, rank: bool = False) -> None:
 
     Raises:
         SeedError: ``value`` is not a valid seed; nothing was seeded.
-        SourceError: A library failed to seed; all others were seeded. Or numpy or torch cannot be
-            imported; nothing was seeded.
+        SourceError: A library failed to seed; all others were seeded. Or the working folder was
+            removed before numpy or torch was imported; nothing was seeded.
     """
     number = check_seed(value)
     if rank:

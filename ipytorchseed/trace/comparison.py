@@ -68,7 +68,7 @@ class FirstDifference(Struct, frozen=True):
 
     @property
     def outside(self) -> bool:
-        """Whether neither an operation nor uninitialized memory caused the difference."""
+        """Whether operations or their inputs differ, not the result of one operation."""
         return self.kind not in {"operation", "unwritten"}
 
     @property

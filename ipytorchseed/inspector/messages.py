@@ -202,5 +202,5 @@ class MessageHandler:
         last = session.ledger.last_run(run.notebook, run.cell) or run
         numbers = [last.execution_count, run.execution_count]
         name = run_phrase(run, session.kernel)
-        text = f"{name} is `{label_of(run.source)}`, which is not in sight."
+        text = f"{name} is `{label_of(run.source)}`, which this notebook view does not contain."
         return {"say": "cell", "numbers": numbers, "text": text}

@@ -24,7 +24,7 @@ _SHOWN = 50
 @click.group(cls=Words, invoke_without_command=True, subcommand_metavar="[diff A B | who N]")
 @flag("--text as_text", "Print it as text.")
 @in_json("states and flags")
-@flag("--all everything", "List runs that only looked, too.")
+@flag("--all everything", "List runs that only displayed something, too.")
 @option(
     "--ranks",
     "[FOLDER]",
@@ -47,7 +47,7 @@ def line(  # noqa: PLR0913 -- click passes each option by itself
     \b
     Examples:
       %rng               states, settings and the timeline of runs
-      %rng --text --all  as text, with runs that only looked
+      %rng --text --all  as text, with runs that only displayed something
       %rng diff 5 9      where sources stood when In[5] and In[9] began
       %rng who 9         which calls drew in In[9]; more after --trace
     """  # noqa: D301 -- click's mark for text that keeps its lines

@@ -108,7 +108,7 @@ def _write_generator(generator: Any, state: bytes) -> None:
     """
     numbers = _parse(state)
     if numbers is None:
-        raise StateError(f"these {len(state)} bytes are no state of a seed generator of Keras")
+        raise StateError(f"these {len(state)} bytes are not a valid state of a Keras SeedGenerator")
     generator.state.assign(numbers)
 
 
@@ -151,7 +151,7 @@ def _read_keras() -> bytes:
 def _write_keras(state: bytes) -> None:
     held, numbers = _held(), state.removeprefix(_PREFIX)
     if state[: len(_PREFIX)] != _PREFIX:
-        raise StateError(f"these {len(state)} bytes are no state of keras.random")
+        raise StateError(f"these {len(state)} bytes are not a valid state of keras.random")
     if not numbers:
         held[_GENERATOR] = None  # Keras creates it at the first draw
     else:

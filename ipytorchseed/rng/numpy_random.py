@@ -184,7 +184,7 @@ def _from_json(state: bytes) -> dict[str, Any]:
     except (ValueError, TypeError, OverflowError):  # raised by numpy for a list of other values
         document = None
     if not isinstance(document, dict):
-        raise StateError(f"these {len(state)} bytes are no state of a numpy generator")
+        raise StateError(f"these {len(state)} bytes are not a valid state of a numpy generator")
     return document
 
 

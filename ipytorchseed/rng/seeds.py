@@ -55,9 +55,9 @@ def check_seed(value: object) -> int:
         raise SeedError(no_seed(f"{said} ({type(value).__name__})")) from None
     if not 0 <= seed < LIMIT:
         why = (
-            "python takes it for its absolute value and numpy refuses it"
+            "Python uses its absolute value, and numpy rejects it"
             if seed < 0
-            else "numpy refuses more, and torch's CPU generator drops all but the low 32 bits"
+            else "numpy rejects larger seeds, and torch's CPU generator drops the high bits"
         )
         said = str(seed) if seed.bit_length() <= _LONG else f"one of {seed.bit_length()} bits"
         raise SeedError(no_seed(said, why))

@@ -132,4 +132,4 @@ def put_all(states: Iterable[tuple[Any, bytes]]) -> None:
                 holder.write(was)
         if isinstance(error, StateError) or not isinstance(error, Exception):
             raise
-        raise StateError(f"a state does not fit: {in_brief(error)}") from error
+        raise StateError(f"a state was rejected: {in_brief(error)}") from error

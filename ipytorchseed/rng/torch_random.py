@@ -158,7 +158,9 @@ def queued_write(name: str, state: bytes) -> Callable[[], object] | None:
     if int(index) >= module.device_count():
         return None
     if len(state) != _PHILOX.size:
-        raise StateError(f"{len(state)} bytes are no state of {name}, which has {_PHILOX.size}")
+        raise StateError(
+            f"{len(state)} bytes are not a valid state of {name}, which has {_PHILOX.size}"
+        )
     given = torch.frombuffer(bytearray(state), dtype=torch.uint8)
     return lambda: module.set_rng_state(given, int(index))
 

@@ -143,7 +143,10 @@ def test_rerun(folder):
         (["--runs", "1", "x.ipynb"], "Invalid value for '--runs'"),
         (["--runs", "9" * 20, "x.ipynb"], "is not in the range 2<=x<=1000"),
         (["--saved", "--rtol", "nan", "x.ipynb"], "'nan' is not a valid number"),
-        (["--seed", str(2**32), "x.ipynb"], "0 to 4294967295, not 4294967296: numpy refuses more"),
+        (
+            ["--seed", str(2**32), "x.ipynb"],
+            "0 to 4294967295, not 4294967296: numpy rejects larger seeds",
+        ),
         (["--seed", "x", "x.ipynb"], "Invalid value for '--seed': a seed is an integer from 0 to"),
         (["--timeout", "0", "x.ipynb"], "Invalid value for '--timeout'"),
         (["--timeout", "inf", "x.ipynb"], "'inf' is not a valid number"),

@@ -154,7 +154,7 @@ def test_the_cell_of_a_run_is_found_by_the_number_that_it_shows_now(front_end):
     front_end.run("1", "a")
     told = front_end.ask("cell", number="1")
     assert told["numbers"] == [3, 1]
-    assert told["text"] == "In[1] is `1`, which is not in sight."
+    assert told["text"] == "In[1] is `1`, which this notebook view does not contain."
 
 
 def test_choosing_two_runs_compares_them(front_end):

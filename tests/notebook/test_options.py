@@ -184,8 +184,8 @@ def test_the_seed_may_be_a_variable_or_an_expression(kernel, line, seed):
 BAD = {
     "text": ("forty", "not 'forty'"),
     "float": ("4.2", "not '4.2'"),
-    "negative": ("-1", "not -1: python takes it for its absolute value and numpy refuses it"),
-    "too large": ("4294967296", "not 4294967296: numpy refuses more, and torch"),
+    "negative": ("-1", "not -1: Python uses its absolute value, and numpy rejects it"),
+    "too large": ("4294967296", "not 4294967296: numpy rejects larger seeds, and torch"),
     "far too large": ("9" * 5000, "not '9999"),
     "two seeds": ("4 2", "unexpected extra argument (2)"),
     "an unknown option": ("42 --nope", "No such option '--nope'"),

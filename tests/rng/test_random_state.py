@@ -106,7 +106,7 @@ def test_a_state_of_another_size_does_not_wait_for_a_gpu(monkeypatch, put_back):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     states = {"sources": {"torch.cuda:0": bytes(3)}, "generators": {}}
     held = {"format": 1, "rank0": msgspec.msgpack.encode(states)}
-    with pytest.raises(StateError, match=r"3 bytes are no state of torch\.cuda:0"):
+    with pytest.raises(StateError, match=r"3 bytes are not a valid state of torch\.cuda:0"):
         its.RandomState().load_state_dict(held)
 
 

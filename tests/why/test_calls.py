@@ -220,12 +220,12 @@ def why(*sources):
     [
         (
             (SEED, DRAW, "cv2.setRNGSeed(2)", DRAW),
-            "In[4] seeded OpenCV differently than before In[3]",
+            "In[4] seeded OpenCV, and was edited: `cv2.setRNGSeed(1)` → `cv2.setRNGSeed(2)`",
             [2, 3],
         ),
         (
             ("cv2.setRNGSeed(S) with 1", DRAW, "cv2.setRNGSeed(S) with 2", DRAW),
-            "In[4] seeded OpenCV differently than before In[3]",
+            "In[4] seeded OpenCV with other values: `S` 1 → 2",
             [3],  # no cell makes S
         ),
         (

@@ -16,11 +16,12 @@ from ipytorchseed.determinism.library_calls import Call as Row
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.written import UNKNOWN, Call, Variable
+from ipytorchseed.why.edits import say_edit
 from ipytorchseed.why.evidence import Evidence, Texts, differ
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
 from ipytorchseed.why.words import first_of
 
-# The maximum number of runs that a message names.
+# The maximum number of runs or values that a message names.
 _TOLD = 3
 
 
@@ -60,8 +61,8 @@ def _find_stream(evidence: Evidence, row: Row) -> Cause | None:
         message += f"; no recorded cell had done so before {against}"
     elif not now:
         message += "; since the restart, no recorded cell did"
-    elif _seed_differs(then[0], now[0]):
-        message += f" differently than before {against}"
+    elif how := _say_seeding(evidence.states, then[0], now[0]):
+        message += how
     else:
         codes = zip(*([run.code for run in chain] for chain in chains), strict=False)
         start = len([*takewhile(lambda pair: pair[0] == pair[1], codes)])
@@ -76,11 +77,14 @@ def _find_stream(evidence: Evidence, row: Row) -> Cause | None:
     return Cause("rng", row.package, message, keep=keep, blame=blamed, prevents=not then)
 
 
-def _seed_differs(before: Run, after: Run) -> bool:
-    """Return whether two runs that seeded a stream may have used different seeds."""
-    names = before.reads.keys() & after.reads.keys()
-    moved = any(differ(before.reads[name], after.reads[name]) for name in names)
-    return moved or before.code != after.code
+def _say_seeding(states: Texts, before: Run, after: Run) -> str:
+    """Return the end of a sentence: how two seeding runs differ; or ""."""
+    if before.code != after.code:
+        return f", and was edited: {say_edit(before.source, after.source)[0]}"
+    names = before.reads.keys() & after.reads.keys() & states.written(after).names
+    values = {name: (before.reads[name], after.reads[name]) for name in sorted(names)}
+    moved = [f"`{n}` {a.summary} → {b.summary}" for n, (a, b) in values.items() if differ(a, b)]
+    return f" with other values: {first_of(moved, _TOLD)}" if moved else ""
 
 
 def title_of(package: str) -> str:

@@ -146,7 +146,6 @@ def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
         against: The earlier run, whose values are restored.
         trial: What to restore.
     """
-    unset = dict.fromkeys(name for name in against.settings if name.isupper())
     known = {name for name in trial.settings if name in against.settings or name.isupper()}
     then = {name: against.settings.get(name, CHANGED.get(name)) for name in known}
     states = {n: digest for n, digest in against.before.items() if n in trial.states}
@@ -154,7 +153,7 @@ def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
         run,
         source=against.source if trial.text else run.source,
         before={**run.before, **states},
-        settings={**unset, **run.settings, **then},
+        settings={**run.settings, **then},
     )
 
 

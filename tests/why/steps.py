@@ -104,9 +104,6 @@ STEPS = {
         "{**unset, **run.settings, **then}", "{**unset, **run.settings}",
         f"{PROVE}::test_a_flag",
     ),
-    "trial unset variables": _trials(
-        "{**unset, **run.settings, **then}", "{**run.settings, **then}", _VARIABLE,
-    ),
     "trial flags that change together": _trials(
         "flag.changes_with == name", "flag.changes_with == name == ''", TRIALS,
     ),

@@ -34,8 +34,8 @@ _NEVER = frozenset({"CUDA_LAUNCH_BLOCKING", "torch.use_deterministic_algorithms.
 _TOLD = 3
 
 _NOT_COMPUTING = frozenset({*sys.stdlib_module_names, "IPython"})
-_OF_COMPUTING = frozenset({"cpu", "numpy", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR"})
-_OF_ANY_CELL = frozenset({"PYTHONHASHSEED", "python"})
+_OF_NUMPY = frozenset({"numpy", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MKL_CBWR"})
+_OF_ANY_CELL = frozenset({"PYTHONHASHSEED", "python", "cpu"})
 
 
 def find_settings(evidence: Evidence) -> Iterator[Cause | Cleared]:
@@ -103,6 +103,7 @@ def _uses_none(evidence: Evidence) -> bool:
 def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
     """Return why a setting cannot explain the change, or "" if it can."""
     leader = FLAGS[name].changes_with if name in FLAGS else ""
+    torch = evidence.uses("torch")
     calls = {call for run in evidence.both for call in run.nondeterministic_calls}
     computing = {each for run in evidence.both for each in run.packages} - _NOT_COMPUTING
     on_gpu = name not in _ON_CPU_TOO and any(part in name for part in _ON_GPU)
@@ -112,10 +113,9 @@ def _harmless(evidence: Evidence, name: str, moved: set[str]) -> str:
         "the cell's results do not depend on hash order": (
             name == "PYTHONHASHSEED" and "hash" not in calls
         ),
-        "the cell computes with no library": name in _OF_COMPUTING and not computing,
-        "torch is not used by this cell": (
-            name not in _OF_COMPUTING | _OF_ANY_CELL and not evidence.uses("torch")
-        ),
+        "the cell computes with no library": name == "cpu" and not computing,
+        "not used by this cell": name in _OF_NUMPY and not (torch or evidence.uses("numpy")),
+        "torch is not used by this cell": not (torch or name in _OF_NUMPY | _OF_ANY_CELL),
         "acts on GPUs only, and there is none": (
             on_gpu and evidence.run.settings.get("gpu") in (None, "none")
         ),

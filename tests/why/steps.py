@@ -87,7 +87,6 @@ _MODEL = f"{PROVE}::test_a_model_goes_back_with_its_optimizer"
 _INTERRUPT = f"{CHECK}::test_an_interrupt_puts_everything_back"
 _MAKER = f"{PROVE}::test_an_input_that_an_earlier_cell_makes"
 _KEPT = f"{PROVE}::test_findings_are_kept_with_the_two_runs"
-_VARIABLE = f"{PROVE}::test_a_variable_of_the_environment"
 
 # The steps by name.
 STEPS = {

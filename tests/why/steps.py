@@ -100,7 +100,7 @@ STEPS = {
         f"{PROVE}::test_a_source_that_moved",
     ),
     "trial settings": _trials(
-        "{**unset, **run.settings, **then}", "{**unset, **run.settings}",
+        "settings={**run.settings, **then}", "settings=run.settings",
         f"{PROVE}::test_a_flag",
     ),
     "trial flags that change together": _trials(

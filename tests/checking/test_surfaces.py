@@ -82,7 +82,7 @@ def test_options_say_how(pytester, run_here):
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--ipytorchseed-seed=-1", "a seed is an integer from 0 to 4294967295, not -1: python"),
+        ("--ipytorchseed-seed=-1", "a seed is an integer from 0 to 4294967295, not -1: Python"),
         ("--ipytorchseed-timeout=nan", "'nan' is not a valid number"),
         ("--ipytorchseed-timeout=0", "0.0 is not in the range x>0"),
     ],

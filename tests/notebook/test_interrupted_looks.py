@@ -80,7 +80,7 @@ def test_an_interrupt_before_the_cell_stops_it_at_its_first_line(kernel, body):
     assert "line 1" in reply.error.traceback
     (run,) = [run for run in runs if run.source == body]
     assert run.status == "interrupted"
-    assert "interrupted while it was looked at" in " ".join(run.notes)
+    assert "the inspection was interrupted" in " ".join(run.notes)
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
@@ -97,7 +97,7 @@ def test_an_interrupt_after_the_cell_is_its_error(kernel, body):
     assert not files_of_ours(reply.error.traceback)
     (run,) = [run for run in runs if run.source == body]
     assert run.status == "ok"
-    assert "interrupted while it was looked at" in " ".join(run.notes)
+    assert "the inspection was interrupted" in " ".join(run.notes)
 
 
 @pytest.mark.parametrize("body", ["if", "1 / 0", "%no_such_magic"])

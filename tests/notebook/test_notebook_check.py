@@ -141,7 +141,7 @@ def test_without_a_file_this_kernel_alone_is_looked_at(tmp_path):
         shown = kernel.run("%check").displays[0]["text/plain"]
         told = check("notebook_check", kernel.run("%check --json").stdout)
     assert "`limit` is read by `In[4]`, and no cell sets it now" in shown
-    assert shown.endswith("file is not known here: only this kernel was looked at.")
+    assert shown.endswith("file could not be found, so only this kernel was checked.")
     assert (told["path"], told["verdict"]) == ("", None)
 
 

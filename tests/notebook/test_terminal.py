@@ -311,4 +311,4 @@ def test_check_looks_at_the_session_alone(shell, capsys):
     shell.run_cell("%check")
     said = capsys.readouterr().out
     assert "Python's `random` is never seeded" in said
-    assert "The notebook's file is not known here" in said
+    assert "The notebook's file could not be found" in said

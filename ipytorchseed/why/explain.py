@@ -61,7 +61,7 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     elif unknown:
         message += f", but no compared input changed; {say(evidence, unknown)}"
     elif evidence.two_cells:
-        message += ", which is another cell: nothing recorded but their text accounts for it"
+        message += ", which is another cell: only their text differs in the record"
     else:
         hidden = say_unseen(against, run, states.written(run).calls)
         message += f", but no recorded input changed{f'; {hidden}' if hidden else ''}{NEXT_STEP}"

@@ -216,7 +216,7 @@ def test_two_cells_that_found_other_states_are_not_said_to_have_found_the_same(k
     kernel.run("x = random.random()\nx", "draw")
     told = answer(kernel, "%why 3 --against 2 --json")
     assert told["causes"] == []
-    assert told["message"].endswith("another cell: nothing recorded but their text accounts for it")
+    assert told["message"].endswith("another cell: only their text differs in the record")
 
 
 @pytest.mark.parametrize("asked", ["3 --against 4", "4 --against 3"])

@@ -252,6 +252,7 @@ class Tracking:
             self._transform,
             hidden=self._shell.user_ns_hidden,
             config=own.config._replace(budget=_UNLIMITED),
+            later=lambda _: None,
         )
         isolated.kernel = own.kernel
         with ExitStack() as undo:

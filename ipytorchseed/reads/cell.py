@@ -15,7 +15,8 @@ from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.magics import magic_of
 from ipytorchseed.reads.parsing import nodes_in, parse_cell
-from ipytorchseed.reads.walker import Parse, effects_of_module
+from ipytorchseed.reads.scope import Parse
+from ipytorchseed.reads.walker import effects_of_module
 
 _MAX_CELLS = 512
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 class Effects(Struct):
     """The effects of a piece of code on names.
 
-    The class ``walker.Walker`` describes the form of dotted names.
+    The class ``scope.Scope`` describes the form of dotted names.
 
     Attributes:
         reads: Names that the code may read before it sets them, in order.

@@ -190,6 +190,11 @@ def programs_of(asked: Iterable[str]) -> tuple[str, ...]:
     return tuple(filter(is_program, asked))
 
 
+def call_of(name: str) -> str:
+    """Return a nondeterministic function as users write its call, in backticks."""
+    return f"`{name}`" if name.endswith(")") else f"`{name}()`"
+
+
 def say_programs(names: Iterable[str]) -> str:
     """Return a clause that says that a cell runs these programs."""
     return f"runs another program, whose effects are not recorded: {', '.join(names)}"
@@ -216,4 +221,4 @@ def sentence(name: str) -> str:
     else:
         asks = "reads the clock" if name in CLOCKS else "draws from the operating system's entropy"
         what = f"{asks} and is different every time"
-    return f"the cell calls `{name}()`, which {what}"
+    return f"the cell calls {call_of(name)}, which {what}"

@@ -12,7 +12,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.actions import imports_of, last_part, may_set_state
 from ipytorchseed.reads.dependencies import is_too_long
-from ipytorchseed.reads.entropy import MEMORY, PLACES, is_program
+from ipytorchseed.reads.entropy import MEMORY, PLACES, call_of, is_program
 from ipytorchseed.why.evidence import Present, does, is_strict, run_phrase
 
 # Settings that no command restores: versions and hardware.
@@ -72,7 +72,7 @@ def _of_calls(run: Run, name: str) -> Iterator[str]:
         elif asked in PLACES:
             yield f"{name} depends on where {PLACES[asked]}"
         elif is_used and asked not in {"hash", *MEMORY}:
-            yield f"{name} asks {asked}, which is different every time"
+            yield f"{name} calls {call_of(asked)}, which is different every time"
 
 
 def _of_files(run: Run, present: Present, name: str) -> Iterator[str]:

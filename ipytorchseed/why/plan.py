@@ -12,7 +12,7 @@ from ipytorchseed.determinism.library_calls import Call, known_calls
 from ipytorchseed.fingerprint.value import DATABASE, PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.reads.entropy import CLOCKS, ENTROPY, MEMORY, STANDS, is_program
+from ipytorchseed.reads.entropy import CLOCKS, ENTROPY, MEMORY, STANDS, call_of, is_program
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import Present, reloads, run_phrase, run_word
@@ -132,7 +132,7 @@ class _Planner:
         doubts = [doubt for step in self._steps for doubt in find_doubts(step.run, self._present)]
         reads = {name: value for step in self._steps for name, value in step.run.reads.items()}
         doubts += [
-            f"`{name}` caches results, also those of later calls"
+            f"`{name}` caches results, and now also those of later calls"
             for name, value in reads.items()
             if "kept" in value.parts and name not in self._now
         ]
@@ -202,8 +202,10 @@ class _Planner:
             appends = writer is not None and path in {file.path for file in writer.files}
             file = PurePath(path).name
             if writer is None or appends or not self._try(writer):
-                said = f"{file} is not what {self._name(reader)} read; put it back, {self._then}"
-                return self._block(said)
+                name = self._name(reader)
+                return self._block(
+                    f"{file} has changed since {name} read it; restore it, {self._then}"
+                )
             read = next((each for each in reader.files if each.path == path), None)
             if read is None or writer.lasts_at(read.modified / 1e9):
                 self._doubts[f"{self._name(writer)} has to write `{file}` again"] = None
@@ -335,11 +337,14 @@ class _Planner:
         entropy = [name for name in asked if not is_program(name)]
         if _seeds_only(maker, entropy):  # the states of these generators are restored
             entropy = []
-        for row in self._unreadable(maker):
-            if not (self._writes and seeding_runs(self._present, maker, row)):
-                entropy.append(f"for random numbers from {title_of(row.package)}")
-        asks = f"{self._name(maker)} has to run again, and asks {entropy[0]}" if entropy else ""
-        refusal = asks or self._refusal(maker)
+        draws = [f"calls {call_of(name)}" for name in entropy]
+        draws += [
+            f"draws from the random stream of {title_of(row.package)}"
+            for row in self._unreadable(maker)
+            if not (self._writes and seeding_runs(self._present, maker, row))
+        ]
+        why = f"{self._name(maker)} has to run again, and {draws[0]}" if draws else ""
+        refusal = why or self._refusal(maker)
         return not refusal or self._block(refusal)
 
     def _unmade_message(self, name: str, run: Run) -> str:

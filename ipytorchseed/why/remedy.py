@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ipytorchseed.determinism.libraries import BY_NAME
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.reads.entropy import PLACES
+from ipytorchseed.reads.entropy import PLACES, call_of
 from ipytorchseed.why.evidence import Evidence, Present, run_word
 from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, PROVED, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
@@ -82,7 +82,9 @@ def _obstacle(evidence: Evidence, cause: Cause) -> str:
     if cause.kind == "entropy":
         place = PLACES.get(cause.name)
         return (
-            f"it depends on where {place}" if place else f"`{cause.name}()` is different every time"
+            f"it depends on where {place}"
+            if place
+            else f"{call_of(cause.name)} is different every time"
         )
     if cause.kind == "flag" and cause.prevents:
         return f"%replay does not undo {evidence.who(cause.blame)}"

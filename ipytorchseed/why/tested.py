@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ipytorchseed.ledger.records import Finding, Findings, Run
-from ipytorchseed.reads.entropy import PLACES
+from ipytorchseed.reads.entropy import PLACES, call_of
 from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.experiments import (
     CARRIED,
@@ -21,7 +21,7 @@ from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation,
 from ipytorchseed.why.remedy import with_fixes
 from ipytorchseed.why.words import listed
 
-_IDLE = f"{NO_EFFECT}: carried on by the cell itself, and nothing else that changed depends on it"
+_IDLE = f"{NO_EFFECT}: only the cell itself changes it, and nothing else that changed depends on it"
 
 # The key of the finding that says whether an unexplained cell repeats.
 THE_CELL = ("cell", "")
@@ -77,7 +77,7 @@ def with_findings(said: Explanation, found: Findings, kernel: str) -> Explanatio
 def _without_clocks(remedy: Remedy, causes: Sequence[Cause]) -> Remedy:
     """Remove the way back if the result was proved to depend on a clock or on entropy."""
     asked = [
-        f"`{each.name}()`"
+        call_of(each.name)
         for each in causes
         if (each.kind, each.finding.level) == ("entropy", PROVED) and each.name not in PLACES
     ]

@@ -655,7 +655,7 @@ def test_a_counter_that_the_cell_goes_on_with(play):
     assert prove(kernel) == {"x": back(3)}
     (cleared,) = json.loads(kernel.run("%why 5 --json").stdout)["cleared"]
     assert cleared["name"] == "n_runs"
-    assert cleared["message"].startswith("no effect: carried on by the cell itself")
+    assert cleared["message"].startswith("no effect: only the cell itself changes it")
 
 
 def test_what_else_changed_depends_on_a_counter(play):

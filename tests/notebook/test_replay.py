@@ -436,7 +436,7 @@ def test_what_still_differs_is_explained(new_kernel):
     reply = new_kernel.run("%replay 3")
     shown = said(reply)
     assert shown.startswith("▲ In[5] is not In[3]'s result.\n")
-    assert "In[3] asks os.urandom, which is different every time." in " ".join(shown.split())
+    assert "In[3] calls `os.urandom()`, which is different every time." in " ".join(shown.split())
     assert "To undo it: %replay --undo." in " ".join(shown.split())
     assert "▲ the cell calls `os.urandom()`" in shown
     assert "To get the earlier" not in shown
@@ -570,7 +570,7 @@ def test_a_file_that_changed(new_kernel, tmp_path):
     data.write_text("2")
     new_kernel.run("x = open('data.csv').read()", "read")
     assert new_kernel.run("%replay 2").error.evalue == (
-        "%replay: data.csv is not what In[2] read; put it back, then %replay 2"
+        "%replay: data.csv has changed since In[2] read it; restore it, then %replay 2"
     )
     data.write_text("1")
     assert "✓" in said(new_kernel.run("%replay 2"))

@@ -294,11 +294,11 @@ def test_a_cell_that_draws_for_an_input_runs_again_only_after_the_seed():
         changed = run(9, "out = 1", writes={"out": number(1)})
         states = States([*runs, target, changed])
         plan = make_plan(target, states)
-        blocked = "In[2] has to run again, and asks for random numbers from OpenCV"
+        blocked = "In[2] has to run again, and draws from the random stream of OpenCV"
         assert [step.run.execution_count for step in plan.steps] == (
             [2, 3, 8] if before[1:] else []
         )
         assert plan.blocked == ("" if before[1:] else blocked)
         assert make_plan(target, states, writes=False).blocked.endswith(
-            "for random numbers from OpenCV"
+            "draws from the random stream of OpenCV"
         )

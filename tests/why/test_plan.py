@@ -222,7 +222,7 @@ def test_a_file_that_changed_is_named():
     """The message says what to do; a file that the cell itself writes is only a doubt."""
     read = _use(2, OLD, OLD, files=(FileRead("/data/people.csv", 1, "0" * 16),))
     last = _use(4, OLD, NEW)
-    blocked = "people.csv is not what In[2] read; put it back, then %replay 2"
+    blocked = "people.csv has changed since In[2] read it; restore it, then %replay 2"
     assert _plan(MAKE, read, last, states=_Other).blocked == blocked
     wrote = changed(read, wrote=("/data/people.csv",))
     plan = _plan(MAKE, wrote, last, states=_Other)
@@ -255,11 +255,11 @@ def test_a_file_that_was_changed_after_a_cell_wrote_it_is_a_doubt():
     plan = _plan(*_saved(20_000_000_000), states=_Other)
     assert plan.doubts == ("`model.pt` was changed after In[2] wrote it",)
     appends = _saved(10_050_000_000, files=(FileRead("/data/model.pt", 0, "1" * 16),))
-    assert "put it back" in _plan(*appends, states=_Other).blocked
+    assert "restore it, then" in _plan(*appends, states=_Other).blocked
     runs = _saved(10_050_000_000)
     asks = replace(runs[2], actions=("os.path.getmtime",))
-    assert "put it back" in make_plan(asks, _Other(runs)).blocked
-    assert "put it back" in make_plan(runs[2], _Other(runs), writes=False).blocked
+    assert "restore it, then" in make_plan(asks, _Other(runs)).blocked
+    assert "restore it, then" in make_plan(runs[2], _Other(runs), writes=False).blocked
 
 
 def test_what_no_replay_puts_back_is_a_doubt():
@@ -270,7 +270,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
     )
     for asked, doubt in (
         ("!date", "In[2] runs another program: !date"),
-        ("os.urandom", "In[2] asks os.urandom, which is different every time"),
+        ("os.urandom", "In[2] calls `os.urandom()`, which is different every time"),
         ("object.__hash__", "In[2] depends on where objects of a set are in memory"),
         ("id", "In[2] depends on where objects are in memory"),
     ):
@@ -299,7 +299,7 @@ def test_a_clock_that_only_times_is_no_doubt():
         ).doubts
         for is_used in (True, False)
     ]
-    assert doubts == [("In[2] asks time.time, which is different every time",), ()]
+    assert doubts == [("In[2] calls `time.time()`, which is different every time",), ()]
 
 
 def test_sums_on_a_gpu_are_a_doubt_unless_they_were_held_to_repeat():

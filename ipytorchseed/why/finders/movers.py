@@ -32,19 +32,19 @@ _MAX_CALLS = 2
 _MOVED = "moved it"
 
 # For runs that restored a state, created a generator, or imported a source.
-_PUT_BACK, _MADE, _IMPORTED = "put it back", "made it", "imported it"
+_RESTORED, _MADE, _IMPORTED = "restored it", "made it", "imported it"
 
 # Verb phrases with a placeholder for the source's name.
 _BRIEFLY = {
     _MOVED: "changed the state of {}",
-    _PUT_BACK: "put {} back to an earlier state",
+    _RESTORED: "restored an earlier state of {}",
     _MADE: "made {}",
     _IMPORTED: "imported {}",
     "seeded it": "seeded {}",
 }
 
 # Matches cells that restore the states of sources.
-_PUTS_BACK = lazy_pattern(r"^%seed\s+(-\S+\s+)*(rewind|restore)\b")
+_RESTORES = lazy_pattern(r"^%seed\s+(-\S+\s+)*(rewind|restore)\b")
 
 
 def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> Cause:
@@ -152,7 +152,7 @@ def _say_moved(
         said = f"{_who(evidence, blame[0])} {_in_brief(blame[0]).format(owner_of(name))}"
         said += f", not with {was.seed}" if is_chosen(was) else ""
         return f"{said}; then {_describe(evidence, blame[1:], name)}" if blame[1:] else said
-    if blame and blame[0].how == _PUT_BACK:
+    if blame and blame[0].how == _RESTORED:
         return _describe(evidence, blame, name, stream_of(name))
     how = "had moved on" if evidence.same_kernel else "started in a different state"
     if blame:
@@ -247,7 +247,7 @@ def _blame(evidence: Evidence, name: str, before: str | None) -> list[Blame]:
             break
         far = len(blame) >= _MAX_MOVES
         move = Blame(run, _MOVED if far else _how_moved(evidence, run, name, begin, end))
-        is_last = _is_reseeding(move) or move.how == _PUT_BACK
+        is_last = _is_reseeding(move) or move.how == _RESTORED
         is_same |= end == before
         if is_last or not is_same:
             blame.append(move)
@@ -335,8 +335,8 @@ def _moves(runs: Sequence[Run], name: str) -> list[tuple[Run | None, str | None,
 
 def _how_moved(evidence: Evidence, run: Run | None, name: str, begin: str, end: str) -> str:
     """Return a phrase for how a run moved a source from one state to another."""
-    if run is not None and does(run, _PUTS_BACK):
-        return _PUT_BACK
+    if run is not None and does(run, _RESTORES):
+        return _RESTORED
     draws = evidence.states.draws(begin, end)
     if draws is not None:
         return f"drew {_numbers(draws)}"

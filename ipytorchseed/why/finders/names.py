@@ -57,7 +57,7 @@ def find_replaced_names(evidence: Evidence) -> Iterator[Cause]:
                 what = value.summary or value.kind
                 did = f"replaced `{name}` by {what}; before, it was the package's own"
                 if one is evidence.against:
-                    did = f"made `{name}` the package's own again; it was {what}"
+                    did = f"restored the package's own `{name}`, which {what} had replaced"
                 yield _cause(evidence, name, makers, "made it", did)
 
 

@@ -5,7 +5,7 @@ ask: use
 probe: found
 changed: yes
 expect: input mean 3
-says: the package's own again
+says: restored the package's own
 """
 # %% setup
 def mean(numbers):

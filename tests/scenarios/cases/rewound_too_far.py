@@ -5,7 +5,7 @@ ask: draw
 probe: x
 changed: yes
 expect: rng torch.cpu 5
-says: In[5] put torch's random stream back to an earlier state
+says: In[5] restored an earlier state of torch's random stream
 """
 
 # %% import

@@ -48,7 +48,7 @@ _NAMED = _BOUND | identities({types.FunctionType, types.MethodDescriptorType})
 
 
 class Draws:
-    """Compares the states of random sources before and after calls.
+    """The calls and loops of a run that drew random numbers.
 
     Each call in the code is examined when it runs for the first time. If a call inside a called
     function drew, only the inner call is listed.

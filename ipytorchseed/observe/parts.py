@@ -20,7 +20,7 @@ _BY_TEXT = frozenset({"eval", "exec", "query"})
 
 
 class Parts:
-    """Finds which parts of variables a run read.
+    """The parts of variables that a run read.
 
     Args:
         seen: The record of the run.

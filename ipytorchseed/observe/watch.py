@@ -55,7 +55,7 @@ class Seen:
 
 
 class Watch:
-    """Observes the code that runs with one notebook's variables as globals."""
+    """An observer of code that runs with one notebook's variables as globals."""
 
     def __init__(self) -> None:
         self._tool: int | None = None

@@ -65,7 +65,7 @@ def find_dependencies(  # noqa: PLR0913 -- the last two by keyword
 
 
 class _CodeFollower(NameFollower):
-    """Follows code, and collects the dependencies of a cell.
+    """A follower of code, which collects the dependencies of a cell.
 
     Args:
         namespace: The user's namespace.

@@ -58,7 +58,7 @@ def home_of(names: Mapping[str, Any]) -> Home:
 
 
 class NameFollower(ValueFollower):
-    """Follows names, and records the names whose values are inputs of the cell.
+    """A follower of names, which records those whose values are inputs.
 
     Args:
         namespace: The user's namespace.

@@ -30,7 +30,7 @@ _ORDERLESS = frozenset(
 
 
 class Nondeterminism:
-    """Collects nondeterministic calls, and sets whose order is not deterministic.
+    """The nondeterministic calls of a cell, and its sets of uncertain order.
 
     Attributes:
         calls: See ``Dependencies.nondeterministic_calls``.

@@ -70,7 +70,7 @@ class _Kind(Struct, frozen=True):
 
 
 class ValueFollower(ABC):
-    """Follows values breadth-first, and objects of packages last.
+    """A follower of values: breadth-first, and objects of packages last.
 
     Args:
         deadline: The ``time.thread_time`` at which to stop. CPU time is used, so that a busy

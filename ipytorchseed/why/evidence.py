@@ -26,7 +26,7 @@ _MAX_DRAWS_PER_SECOND = 1_000_000_000
 
 
 class Texts(Protocol):
-    """Looks up runs, the texts of their cells, and whether a state is fresh."""
+    """A lookup of runs, of the texts of their cells, and of fresh states."""
 
     def latest(self, run: Run) -> Sequence[Run]:
         """Return the latest runs of a run's notebook, the newest first."""
@@ -39,7 +39,7 @@ class Texts(Protocol):
 
 
 class HistoryLookup(Texts, Protocol):
-    """Looks up other runs, and the positions of states in their random streams."""
+    """A lookup of other runs, and of the positions of random states."""
 
     def position(self, name: str, digest: str) -> Position | None:
         """Return the seed and the draws that lead to a state of a source or generator.
@@ -66,7 +66,7 @@ class HistoryLookup(Texts, Protocol):
 
 
 class Present(Texts, Protocol):
-    """Looks up the present state of this kernel, and earlier runs."""
+    """The present state of this kernel, and its earlier runs."""
 
     # The name of the kernel's process: see ``Run.kernel``.
     kernel: str

@@ -59,7 +59,7 @@ _Key = tuple[str, str]
 
 
 class _Tracer:
-    """Walks from causes back to their roots.
+    """A walk from causes back to their roots.
 
     Attributes:
         roots: The roots found so far.

@@ -26,7 +26,8 @@ from ipytorchseed.why.evidence import HistoryLookup, most_draws
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.finders.changers import is_created_by
-from ipytorchseed.why.finders.movers import has_seeded, never_seeded
+from ipytorchseed.why.finders.movers import has_seeded
+from ipytorchseed.why.finders.streams import never_seeded
 from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
 

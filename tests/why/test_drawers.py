@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ipytorchseed.ledger.records import Observed
-from ipytorchseed.why.finders.movers import never_seeded
+from ipytorchseed.why.finders.streams import never_seeded
 from tests.render.explanations import explain, run, states, value
 from tests.why.test_seeded import FewDraws
 

@@ -11,7 +11,8 @@ from ipytorchseed.reads.actions import may_draw_first, may_set_state
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.movers import is_chosen, never_seeded, rng_cause
+from ipytorchseed.why.finders.movers import is_chosen
+from ipytorchseed.why.finders.streams import never_seeded, rng_cause
 
 _BY_ITSELF = "reseeded by the cell itself"
 

@@ -37,7 +37,8 @@ from ipytorchseed.session.hearing import open_instead, redirected
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import FOLDER, run_name
 from ipytorchseed.why.explanation import Cause
-from ipytorchseed.why.plan import Plan, Step, make_plan, outside_of
+from ipytorchseed.why.plan import Plan, Step, outside_of
+from ipytorchseed.why.planner import make_plan
 from ipytorchseed.why.unknown import may_alter, unseen
 
 # Commands of this extension that affect later cells, so their cells are not run again.

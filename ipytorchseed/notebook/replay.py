@@ -30,7 +30,8 @@ from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.explanation import Cause
-from ipytorchseed.why.plan import Plan, Step, make_plan
+from ipytorchseed.why.plan import Plan, Step
+from ipytorchseed.why.planner import make_plan
 
 # The values of ``_``, ``__`` and ``___``, in each place where IPython stores them.
 _Results = list[dict[str, object]]

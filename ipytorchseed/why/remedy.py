@@ -15,7 +15,7 @@ from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, PROVED, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
 from ipytorchseed.why.finders.calls import title_of
 from ipytorchseed.why.finders.settings import is_secret
-from ipytorchseed.why.plan import make_plan
+from ipytorchseed.why.planner import make_plan
 from ipytorchseed.why.unknown import hides, unseen
 from ipytorchseed.why.words import listed
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.why.explain import explain
 from ipytorchseed.why.explanation import Remedy
-from ipytorchseed.why.plan import make_plan
+from ipytorchseed.why.planner import make_plan
 from tests.render.explanations import AGAIN, START, States, number, run, value
 
 SETUP = run(

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause
-from ipytorchseed.why.plan import make_plan, outside_of
+from ipytorchseed.why.plan import outside_of
+from ipytorchseed.why.planner import make_plan
 from ipytorchseed.why.remedy import find_remedy
 from tests.records import changed
 from tests.render.explanations import AGAIN, START, TRAINED, States, explain, run, states, value

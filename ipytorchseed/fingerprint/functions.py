@@ -29,7 +29,7 @@ from ipytorchseed.introspection.anatomy import (
     per_object,
 )
 from ipytorchseed.introspection.ownership import library_version
-from ipytorchseed.introspection.values import module_names
+from ipytorchseed.introspection.values import imported, module_names, module_of, qualified_name
 from ipytorchseed.introspection.values import text as plain_text
 
 # --------------------------------------------------------------------------------------------------
@@ -128,8 +128,10 @@ def cells(function: Any) -> list[tuple[str, object]]:
 
 def write_function(value: Any, walk: Walk) -> Writing:
     """Encode a function written in Python."""
-    attributes = value.__dict__
     name = value.__code__.co_name
+    if content := _of_library(value):
+        return Draft(content, "function", f"function {name}")
+    attributes = value.__dict__
     original = dict.get(attributes, _DYNAMO)
     if original is not None:
         token = yield original
@@ -156,11 +158,21 @@ def write_function(value: Any, walk: Walk) -> Writing:
     return Draft(content, "function", f"function {name}", parts)
 
 
+def _of_library(value: Any) -> bytes:
+    """Return the content of a library's function: its name and version; else b""."""
+    module, name = module_of(value), qualified_name(value)
+    if imported(module, name) is not value or (version := library_version(module)) is None:
+        return b""
+    return b"library function" + text(module) + text(name) + text(version)
+
+
 def brief_function(value: Any, walk: Walk) -> bytes | None:  # noqa: ARG001
     """Return the token of a function without defaults, closure and attributes.
 
     For other functions, return None.
     """
+    if content := _of_library(value):
+        return b"D" + xxh3_128_digest(content)
     if value.__defaults__ or value.__kwdefaults__ or _closure(value) or value.__dict__:
         return None
     return b"D" + xxh3_128_digest(b"function" + code_digest(value.__code__) + b";;")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -294,8 +293,10 @@ def _members(kind: type, types: tuple[type, ...]) -> tuple[str, ...]:
     """Return the names of the members of a library's class that have one of the types."""
     if may_be_local(module_of_class(kind)):
         return ()
-    names = dict.fromkeys(chain(*map(anatomy.own, anatomy.mro(kind))))
-    return tuple(name for name in names if isinstance(find_member(kind, name), types))
+    members = dict[str, Any]()
+    for base in reversed(anatomy.mro(kind)):
+        members |= anatomy.own(base)
+    return tuple(name for name, member in members.items() if isinstance(member, types))
 
 
 _Names = Callable[[type], tuple[str, ...]]

@@ -200,7 +200,9 @@ def leads_nowhere(value: Any, look: Fingerprint) -> bool:  # noqa: ANN401 -- any
 
 
 # Kinds of immutable values.
-_UNCHANGING = frozenset({"none", "bool", "int", "float", "complex", "str", "bytes", "function"})
+_UNCHANGING = frozenset(
+    {"none", "bool", "int", "float", "complex", "str", "bytes", "function", "class"}
+)
 
 # The time for finding indirect changes of variables: a share of the cell's duration, and the
 # minimum and maximum in seconds.
@@ -376,8 +378,8 @@ def foremost(names: set[str], first: Collection[str]) -> set[str]:
 
 
 def _is_unchanging(value: Fingerprint) -> bool:
-    """Return whether a value is immutable, including functions without state."""
-    return value.kind in _UNCHANGING and (value.kind != "function" or _has_no_state(value))
+    """Return whether a value is immutable, including functions and classes without state."""
+    return value.kind in _UNCHANGING and _has_no_state(value)
 
 
 def _has_no_state(function: Fingerprint) -> bool:

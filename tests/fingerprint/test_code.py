@@ -136,6 +136,19 @@ def test_compiled_is_known_by_what_was_compiled():
     assert fingerprint(torch.compile(net)).digest == fingerprint(net).digest
 
 
+def test_a_librarys_function_is_known_by_its_name(monkeypatch):
+    """Only under its own name there; another function in its place is another value."""
+    before = fingerprint(textwrap.dedent)
+    assert before.parts == {}
+    assert before.exact
+    monkeypatch.setattr(textwrap.dedent, "seen", [1], raising=False)
+    assert fingerprint(textwrap.dedent) == before
+    assert fingerprint([textwrap.dedent]).digest != fingerprint([textwrap.indent]).digest
+    mine = define("def dedent(text): return text", "dedent")
+    monkeypatch.setattr(textwrap, "dedent", mine)
+    assert fingerprint(textwrap.dedent).digest != before.digest
+
+
 def test_objects_follow_the_name_of_their_class():
     """Its code is a matter of the class as a value."""
     one, other = (define(f"class f:\n  def g(self): return {n}") for n in (1, 2))

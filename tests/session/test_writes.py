@@ -125,6 +125,13 @@ def test_many_variables_are_all_kept_an_eye_on_in_turn(notebook):
     assert {each.round for each in known.values()} != {0}
 
 
+def test_names_of_a_library_are_not_looked_at_again(notebook):
+    """After a star import, only the cell's own variables take turns."""
+    notebook.run("from json import *\nfrom textwrap import *\nfrom fractions import Fraction")
+    notebook.run("mine = [1]")
+    assert {*notebook.session.variables._known} == {"mine"}
+
+
 def test_another_name_of_what_the_cell_changed_takes_no_time(notebook):
     """This holds even if fingerprinting it would take long."""
     notebook.run("import time\ny = x = [str(n) for n in range(200_000)]\nx;")

@@ -243,19 +243,28 @@ def _add(made: Source | Callable[[], Source | None], module: str = "sys") -> Non
 
 
 def entry_points(group: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group, from a cache if possible."""
-    return tuple(_search((*sys.path,)).select(group=group))
+    """Return the entry points of one of our groups, from a cache if possible."""
+    return tuple(each for each in _search((*sys.path,)) if each.group == group)
 
 
 @lru_cache(maxsize=1)
-def _search(_: tuple[str, ...]) -> Any:
-    """Return all entry points of the packages on ``sys.path``."""
+def _search(_: tuple[str, ...]) -> list[EntryPoint]:
+    """Return the entry points of our groups, in the packages on ``sys.path``.
+
+    This takes a third of the time of ``metadata.entry_points``, which parses all groups.
+    """
     from importlib import metadata  # takes long
 
-    try:
-        return metadata.entry_points()
-    except Exception:  # noqa: BLE001 -- another package is broken
-        return metadata.EntryPoints()
+    with suppress(Exception):  # another package is broken
+        found = [
+            each.name
+            for each in metadata.distributions()
+            if "[ipytorchseed." in (each.read_text("entry_points.txt") or "")
+        ]
+        # of several with one name, Python imports the first
+        first = map(metadata.distribution, dict.fromkeys(found))
+        return [point for each in first for point in each.entry_points]
+    return []
 
 
 @lru_cache(maxsize=1)

@@ -313,18 +313,6 @@ def test_what_cannot_be_meant_is_refused_in_one_line(arguments, message):
     assert "\n" not in str(refused.value)
 
 
-def test_a_missing_entry_names_what_there_is():
-    """A training that requests unsaved content gets an error with what it saved."""
-
-    def train(state, steps):
-        if state:
-            state["modle"]
-        trainings.registering(state, steps)
-
-    with pytest.raises(ResumeError, match="holds no 'modle'; it holds: model, optimizer"):
-        its.check_resume(train, 4, 2)
-
-
 def test_the_report_is_readable_in_a_notebook_and_by_programs():
     """One record, drawn three times."""
     report = resume(training("skip"))

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.ranks.callers import seeds, source_of
 from ipytorchseed.ranks.looking import Look, Mark, Rank, Site
 from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, same_stream
 from ipytorchseed.rng.position import UNKNOWN
-from ipytorchseed.why.words import first_of
+from ipytorchseed.why.words import first_of, many
 
 # The differing ranks, the message, how many more numbers they drew, and the line that drew.
 Explanation = tuple[list[int], str, int | None, Site | None]
@@ -109,12 +110,10 @@ def explain(
     sites = _sites(name, tracks[odd[0]], tracks[main[0]], drew)
     others = "the others" if sum(map(len, groups)) - len(odd) > 1 else list_ranks(main)
     who = list_ranks(odd)
+    verb = "set {} to" if sites and seeds(sites[0]) else "left {} in"
+    message = f"{who} {verb.format(name)} a different state than {others}"
     if drew:
         message = _more(who, others, name, drew)
-    elif sites and seeds(sites[0]):
-        message = f"{who} set {name} to a different state than {others}"
-    else:
-        message = f"{who} left {name} in a different state than {others}"
     if sites:
         message += f": {first_of([*map(describe, sites)], _NAMED, ' and ')}"
     return odd, message, drew, sites[0] if sites else None
@@ -122,13 +121,11 @@ def explain(
 
 def seeded(name: str, tracks: Mapping[int, Track]) -> bool:
     """Return whether every rank seeded a source, or set its state, in the last step."""
-    return all(
-        any(seeds(each) and source_of(each.what, name) for each in track.sites)
-        for track in tracks.values()
-    )
+    sites = [[each for each in track.sites if seeds(each)] for track in tracks.values()]
+    return all(any(source_of(each.what, name) for each in seeding) for seeding in sites)
 
 
-def are_in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
+def in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
     """Return whether a differing rank is only ahead of another in the same stream."""
     states = [kept[-1][1] for each in tracks.values() if (kept := each.states.get(name))]
     return any(same_stream(states[0], each, _CLOSE) for each in states[1 : _MOST_RANKS + 1])
@@ -136,8 +133,7 @@ def are_in_one_stream(name: str, tracks: Mapping[int, Track]) -> bool:
 
 def describe(site: Site) -> str:
     """Describe which function drew, and on which line."""
-    what, rest = site.what, str(site).removeprefix(site.what)
-    return f"{_SHOWN.get(what, what)}{rest}"
+    return str(replace(site, what=_SHOWN.get(site.what, site.what)))
 
 
 def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[int]]) -> Explanation:
@@ -154,9 +150,8 @@ def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[in
 
 
 def _more(who: str, others: str, name: str, drew: int) -> str:
-    more = "more" if drew > 0 else "fewer"
-    many = "one number" if abs(drew) == 1 else f"{abs(drew):,} numbers"
-    return f"{who} drew {many} {more} than {others} from {name}"
+    count = "one number" if abs(drew) == 1 else many(abs(drew), "number")
+    return f"{who} drew {count} {'more' if drew > 0 else 'fewer'} than {others} from {name}"
 
 
 def _ahead(name: str, one: Track, other: Track) -> int | None:

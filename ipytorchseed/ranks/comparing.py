@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,14 @@ import msgspec
 from ipytorchseed.errors import LookupFailure, RanksDiffer, RanksError
 from ipytorchseed.foreign import ContentError, Format
 from ipytorchseed.ranks.causes import list_ranks
-from ipytorchseed.ranks.judging import Judgement, expectations
+from ipytorchseed.ranks.judging import Expect, Judgement, expectations
 from ipytorchseed.ranks.looking import Look, Rank, take
 from ipytorchseed.ranks.report import RanksView
 from ipytorchseed.rng.seeds import process_group
 
 
 def compare(
-    *,
-    model: object = None,
-    check: bool = False,
-    expect: Mapping[str, str] | None = None,
-    **named: object,
+    *, model: object = None, check: bool = False, expect: Expect | None = None, **named: object
 ) -> RanksView:
     """Compare the sources, the settings and the named objects of all ranks.
 
@@ -49,8 +45,7 @@ def compare(
     Example:
         >>> its.ranks.compare(model=model, optimizer=optimizer, check=True)
     """
-    wanted = expectations(expect)
-    gather = _gatherer()
+    wanted, gather = expectations(expect), _gatherer()
     view = side_by_side(gather(take(model, named)), wanted)
     if check and view.findings:
         raise RanksDiffer("; ".join(map(str, view.findings)))
@@ -58,7 +53,7 @@ def compare(
 
 
 def side_by_side(
-    looks: Iterable[tuple[Rank, Look]], expect: Mapping[str, str], notes: Sequence[str] = ()
+    looks: Iterable[tuple[Rank, Look]], expect: Expect, notes: Sequence[str] = ()
 ) -> RanksView:
     """Return a table that compares several ranks, each inspected once.
 
@@ -102,6 +97,7 @@ _MOST = 1024
 # Seconds by which the modification time of a file may lag behind the rank's clock.
 _SLACK = 1.0
 
+_WATCH = "call its.ranks.watch(model) in each rank"
 _HINT = "run the ranks again with its.ranks.watch(model)"
 _FORMAT = Format("rank's file", RanksError, _HINT, size=1 << 31, named=False)
 # The maximum size of a line in bytes.
@@ -148,7 +144,7 @@ class _File(msgspec.Struct):
             self.note = f"rank {self.rank.rank}'s file is intact only up to line {number}"
 
 
-def read(folder: str | os.PathLike[str], *, expect: Mapping[str, str] | None = None) -> RanksView:
+def read(folder: str | os.PathLike[str], *, expect: Expect | None = None) -> RanksView:
     """Compare the files that ranks wrote with ``its.ranks.watch``.
 
     The result names the rank that diverged first, the step, and the source or tensor that differs.
@@ -182,8 +178,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
         LookupFailure: The folder does not exist, or has no readable file.
     """
     if not folder.is_dir():
-        msg = f"there is no folder {folder}; call its.ranks.watch(model) in each rank"
-        raise LookupFailure(msg)
+        raise LookupFailure(f"there is no folder {folder}; {_WATCH}")
     found, notes = [], []
     for path in folder.glob("rank-*.jsonl"):
         records = _read_records(path)
@@ -192,8 +187,7 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
         except RanksError as error:
             notes.append(f"the file {path.name} was skipped: {error}")
     if not found:
-        msg = f"no rank has written to {folder} yet; call its.ranks.watch(model) in each rank"
-        raise LookupFailure(msg)
+        raise LookupFailure(f"no rank has written to {folder} yet; {_WATCH}")
     return sorted(found, key=lambda each: each.rank.rank), notes
 
 

@@ -10,13 +10,16 @@ from typing import Any
 from msgspec import Struct
 
 from ipytorchseed.errors import RanksError, did_you_mean
-from ipytorchseed.ranks.causes import Track, are_in_one_stream, explain, list_ranks, seeded
+from ipytorchseed.ranks.causes import Track, explain, in_one_stream, list_ranks, seeded
 from ipytorchseed.ranks.looking import Look, Rank, Site, own_name
 
 # The length of a digest. A shorter string is a value as text.
 _DIGITS = 16
 
 WISHES = ("same", "distinct")
+
+# ``same`` or ``distinct``, by the name of a source.
+Expect = Mapping[str, str]
 
 
 class Finding(Struct, frozen=True):
@@ -46,9 +49,7 @@ class Finding(Struct, frozen=True):
     site: Site | None = None
 
     def __str__(self) -> str:
-        if self.step is None:
-            return self.message
-        return f"{self.when}: {self.message}"
+        return self.message if self.step is None else f"{self.when}: {self.message}"
 
     @property
     def when(self) -> str:
@@ -107,9 +108,7 @@ class Judgement:
         RanksError: No rank has a source with an expectation.
     """
 
-    def __init__(
-        self, ranks: Mapping[int, tuple[Rank, Iterable[Look]]], expect: Mapping[str, str]
-    ) -> None:
+    def __init__(self, ranks: Mapping[int, tuple[Rank, Iterable[Look]]], expect: Expect) -> None:
         tracks = {number: Track(rank, iter(looks)) for number, (rank, looks) in ranks.items()}
         for track in tracks.values():
             track.advance()
@@ -138,24 +137,20 @@ class Judgement:
         Raises:
             RanksError: There is such an expectation: its name may be mistyped.
         """
-        known = dict.fromkeys(chain.from_iterable(each.marks for each in self._tracks.values()))
+        known = [*dict.fromkeys(chain.from_iterable(each.marks for each in self._tracks.values()))]
         for name, wish in self._expect.items():
             if known and name not in known:
-                raise RanksError(
-                    f"{name} is expected {wish!r}, but no rank has such a source"
-                    f"{did_you_mean(name, [*known]) or ': there are ' + ', '.join(known)}"
-                )
+                hint = did_you_mean(name, known) or f": there are {', '.join(known)}"
+                msg = f"{name} is expected {wish!r}, but no rank has such a source{hint}"
+                raise RanksError(msg)
 
     def _judge(self, step: int) -> None:
         """Compare the ranks that have reached a step."""
         for track in self._tracks.values():
             while track.pending is not None and track.pending.step == step:
                 track.advance()
-        active = {
-            number: track
-            for number, track in self._tracks.items()
-            if track.pending is not None or track.step == step
-        }
+        there = [(n, each) for n, each in self._tracks.items() if each.pending or each.step == step]
+        active = dict(there)
         if len(active) > 1:
             looked = all(track.looked == step for track in active.values())
             rows = [row for row in self._rows(active) if looked or row.kind == "source"]
@@ -172,35 +167,34 @@ class Judgement:
         if len(groups) == 1:
             self._alike[row.key] = step
         elif row.kind == "source":
-            begun = row.key in self._alike
-            if (row.expected is None and len(groups) == len(active)) and (
-                seeded(row.name, active) if begun else not are_in_one_stream(row.name, active)
-            ):
+            name, begun = row.name, row.key in self._alike
+            is_free = row.expected is None and len(groups) == len(active)
+            if is_free and (seeded(name, active) if begun else not in_one_stream(name, active)):
                 self._settled.add(row.key)
-                self.distinct.append(row.name)
+                self.distinct.append(name)
             else:
-                found = explain(row.name, step, active, groups, begun=begun)
-                self._add(row, step, row.name, *found)
+                self._add(row, step, name, *explain(name, step, active, groups, begun=begun))
         elif row.kind == "setting":
+            self._settled.add(row.key)
             alike = [each for each in rows if each.kind == "setting" and each.groups == groups]
-            others = [each.name for each in alike if each.key not in self._settled | {row.key}]
+            others = [each for each in alike if each.key not in self._settled]
+            self._settled.update(each.key for each in others)
             said = [f"{list_ranks(each)} {row.values[each[0]]}" for each in reversed(groups)]
-            more = f" (and so {', '.join(others)})" if others else ""
+            more = f" (and so {', '.join(each.name for each in others)})" if others else ""
             message = f"{row.name} is not the same: {', '.join(said)}{more}"
             self._add(row, step, row.name, [*chain(*groups[1:])], message)
-            self._settled.update(("setting", other) for other in others)
         elif row.kind != "buffers" or not self.synchronised:
             self._judge_values(row, step, active)
 
     def _judge_values(self, row: Row, step: int, active: dict[int, Track]) -> None:
         kind = row.kind
-        parts = [track.values[kind] for track in active.values()]
-        every = dict.fromkeys(chain(*parts))
-        name = next(name for name in every if len({part.get(name) for part in parts}) > 1)
-        values = {number: str(track.values[kind].get(name)) for number, track in active.items()}
+        parts = {number: track.values[kind] for number, track in active.items()}
+        every = [*parts.values()]
+        names = dict.fromkeys(chain(*every))
+        name = next(name for name in names if len({part.get(name) for part in every}) > 1)
+        values = {number: str(part.get(name)) for number, part in parts.items()}
         groups = grouped(values)
-        apart = [*chain(*groups[1:])]
-        clear = len(groups[0]) > len(groups[1])
+        apart, clear = [*chain(*groups[1:])], len(groups[0]) > len(groups[1])
         who = f"{list_ranks(apart)} apart" if clear else " against ".join(map(list_ranks, groups))
         if len(groups) == len(active) > 2:  # noqa: PLR2004
             who = "no two ranks are alike"
@@ -213,25 +207,22 @@ class Judgement:
 
     def _judge_distinct(self) -> None:
         """Add findings for sources that are equal but were expected to be distinct."""
-        for row in self.rows:
-            for group in row.groups:
-                if row.expected == "distinct" and len(group) > 1:
-                    masks = any(rank.masks for rank in self.ranks) and row.name.startswith("torch")
-                    many = f"all {len(group)} ranks" if len(row.groups) == 1 else list_ranks(group)
-                    message = (
-                        f"{many} draw the same {'masks' if masks else 'numbers'}: {row.name} is"
-                        f" equal in {list_ranks(group)}, expected distinct"
-                    )
-                    self._add(row, self._tracks[group[0]].step, row.name, group, message)
+        for row in [row for row in self.rows if row.expected == "distinct"]:
+            masks = any(rank.masks for rank in self.ranks) and row.name.startswith("torch")
+            what = f"the same {'masks' if masks else 'numbers'}: {row.name} is equal in"
+            for group in [group for group in row.groups if len(group) > 1]:
+                named = list_ranks(group)
+                many = f"all {len(group)} ranks" if len(row.groups) == 1 else named
+                message = f"{many} draw {what} {named}, expected distinct"
+                self._add(row, self._tracks[group[0]].step, row.name, group, message)
 
     def _add(self, row: Row, step: int, name: str, *details: Any) -> None:
         self._settled.add(row.key)
         after = self._alike.get(row.key)
         if row.kind == "source" and after is not None:
             after = step - 1  # sources are compared after each step
-        self.findings.append(
-            Finding(row.kind, name, None if self.single else step, after, *details)
-        )
+        seen = None if self.single else step
+        self.findings.append(Finding(row.kind, name, seen, after, *details))
 
     def _rows(self, active: dict[int, Track]) -> Iterator[Row]:
         tracks = active.values()
@@ -247,7 +238,7 @@ class Judgement:
             yield Row("setting", name, settings)
 
 
-def expectations(expect: Mapping[str, str] | None) -> dict[str, str]:
+def expectations(expect: Expect | None) -> dict[str, str]:
     """Validate expectations, and return them by the common names of the sources.
 
     Raises:

@@ -10,12 +10,10 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ipytorchseed.errors import RanksError
 from ipytorchseed.fingerprint import Budget, fingerprint
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.patterns import lazy_pattern
@@ -26,9 +24,8 @@ from ipytorchseed.rng.source import digest
 from ipytorchseed.rng.table import sources
 from ipytorchseed.session.settings import Settings
 
+# The default folder for the ranks' files, relative to the working folder.
 FOLDER = "ipytorchseed-ranks"
-"""The default folder for the ranks' files, relative to the working folder."""
-
 
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 
@@ -114,8 +111,7 @@ class Look(Struct, omit_defaults=True, tag="look"):
 _LAUNCH = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
 
 # Settings that do not affect the numbers of a training run.
-_OWN = frozenset({"folder", "warnings.filters", "sys.setrecursionlimit", "time.tzname",
-                  "PYTHONHASHSEED"})  # fmt: skip
+_OWN = ["folder", "warnings.filters", "sys.setrecursionlimit", "time.tzname", "PYTHONHASHSEED"]
 
 # Classes of tensors that are sharded over ranks.
 _SHARDED = frozenset({"DTensor", "FlatParameter"})
@@ -136,13 +132,9 @@ def describe(model: object = None, every: int = 0) -> Rank:
         model: The model, in the wrappers in which the user trains it; or None.
         every: The number of steps between two looks at the parameters.
     """
-    world = os.environ.get("WORLD_SIZE", "")
-    group = process_group()
-    with named_recursion("model"):
-        masks = any(
-            type(each).__name__.startswith(_DROPS) and each.training and getattr(each, "p", 1) != 0
-            for each in getattr(unwrap(model), "modules", lambda: ())()
-        )
+    world, group = os.environ.get("WORLD_SIZE", ""), process_group()
+    modules = getattr(unwrap(model), "modules", lambda: ())()
+    drops = [each for each in modules if type(each).__name__.startswith(_DROPS)]
     return Rank(
         rank=own_rank() or 0,
         world=group.get_world_size() if group else int(world) if world.isdecimal() else None,
@@ -150,50 +142,28 @@ def describe(model: object = None, every: int = 0) -> Rank:
         host=socket.gethostname(),
         started=time.time(),
         every=every,
-        synchronised=_is_replica(model) and _shares_buffers(model),
-        masks=masks,
+        synchronised=_shares_buffers(model),
+        masks=any(each.training and getattr(each, "p", 1) != 0 for each in drops),
     )
-
-
-@contextmanager
-def named_recursion(name: str) -> Iterator[None]:
-    """Replace a RecursionError in the block by an error that names an object.
-
-    PyTorch visits the modules of a model recursively, and user code may compute attributes.
-
-    Args:
-        name: The object that the block inspects.
-
-    Raises:
-        RanksError: The block exceeded the recursion limit.
-    """
-    try:
-        yield
-    except RecursionError:
-        msg = f"`{name}` cannot be inspected: reading its attributes exceeds the recursion limit"
-        raise RanksError(msg) from None
 
 
 def _is_replica(model: object) -> bool:
     return type(model).__name__ == "DistributedDataParallel"
 
 
-def _shares_buffers(replica: Any) -> bool:
+def _shares_buffers(model: Any) -> bool:
     """Return whether rank 0 broadcasts buffers in each forward pass."""
+    if not _is_replica(model) or next(model.buffers(), None) is None:
+        return False
     names = ("forward_sync_buffers", "broadcast_buffers")  # torch 2.13 renamed the attribute
-    return next(replica.buffers(), None) is not None and any(
-        vars(replica).get(name) is True for name in names
-    )
+    return any(vars(model).get(name) is True for name in names)
 
 
 def unwrap(model: Any) -> Any:
     """Return a model without DistributedDataParallel and torch.compile."""
-    while True:
-        inner = getattr(model, "module", None) if _is_replica(model) else None
-        inner = inner if inner is not None else getattr(model, "_orig_mod", None)
-        if inner is None:
-            return model
-        model = inner
+    name = "module" if _is_replica(model) else "_orig_mod"
+    inner = getattr(model, name, None)
+    return model if inner is None else unwrap(inner)
 
 
 class Looker:
@@ -238,18 +208,15 @@ class Looker:
         Returns:
             Digests by group (``parameters``, ``buffers``, or an object's name), then by part.
         """
-        found: dict[str, dict[str, str]] = {}
+        found, names = dict[str, dict[str, str]](), dict[int, str]()
         model = unwrap(self._model())
-        names: dict[int, str] = {}
         if hasattr(model, "named_parameters"):
             parameters = [*model.named_parameters()]
             names = {id(each): name for name, each in parameters}
             found["parameters"] = dict(self._tensors(parameters))
             found["buffers"] = dict(self._tensors(model.named_buffers()))
-        for name, value in self._named.items():
-            with named_recursion(name):
-                found[name] = dict(self._parts(value, names))
-        return found
+        parts = {name: dict(self._parts(value, names)) for name, value in self._named.items()}
+        return found | parts
 
     def _tensors(self, items: Any) -> Iterator[tuple[str, str]]:
         for name, tensor in items:
@@ -300,11 +267,10 @@ def own_name(source: str) -> str:
 
 def _is_own(source: str) -> bool:
     """Return whether a source belongs to this rank, not to a device of another rank."""
-    kind, _, index = source.partition(":")
-    if not kind.startswith("torch.") or not index:
+    kind, _, index = source.removeprefix("torch.").partition(":")
+    if not source.startswith("torch.") or not index:
         return True
-    devices: Any = getattr(sys.modules["torch"], kind.removeprefix("torch."))
-    return bool(int(index) == devices.current_device())
+    return bool(int(index) == getattr(sys.modules["torch"], kind).current_device())
 
 
 def _plain(value: object) -> str:

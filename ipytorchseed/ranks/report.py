@@ -13,8 +13,8 @@ from ipytorchseed.render.text import draw_table, wrap
 from ipytorchseed.render.values import pick, short_digest, write_json
 from ipytorchseed.render.view import View
 
+# The maximum number of ranks with a column each. If there are more, equal ranks share a line.
 _COLUMNS = 5
-"""The maximum number of ranks with a column each. If there are more, equal ranks share a line."""
 
 
 class RanksView(View):

@@ -16,7 +16,7 @@ import msgspec
 from ipytorchseed.errors import RanksError, in_brief
 from ipytorchseed.ranks import looking
 from ipytorchseed.ranks.callers import Callers
-from ipytorchseed.ranks.looking import FOLDER, Look, Mark, Rank, named_recursion, unwrap
+from ipytorchseed.ranks.looking import FOLDER, Look, Mark, Rank, unwrap
 
 # Lines are buffered for at most this many seconds. A killed process loses only these lines.
 _SECONDS = 1.0
@@ -25,11 +25,7 @@ _current: Watch | None = None
 
 
 def watch(
-    model: Any,  # torch.nn.Module
-    every: int = 100,
-    *,
-    folder: str | os.PathLike[str] = FOLDER,
-    **named: Any,
+    model: Any, every: int = 100, *, folder: str | os.PathLike[str] = FOLDER, **named: Any
 ) -> Watch:
     """Record the states of this rank to a file from now on.
 
@@ -39,8 +35,8 @@ def watch(
     internal error ends the recording with a warning; the training run continues.
 
     Args:
-        model: The model. If it has a DistributedDataParallel wrapper, pass the wrapper, so that
-            broadcast buffers are recognized.
+        model: The model, a ``torch.nn.Module``. If it has a DistributedDataParallel wrapper, pass
+            the wrapper, so that broadcast buffers are recognized.
         every: The number of optimizer steps between two digests of the parameters. If there are
             several optimizers, only steps of the first one that updates the model are counted.
         folder: The folder for the files, one for each rank. Files of an earlier watch are
@@ -60,11 +56,8 @@ def watch(
     """
     global _current  # noqa: PLW0603 -- a process has at most one watch
     if type(every) is not int or every < 1:
-        msg = f"every must be a number of steps, at least 1, not {every!r}"
-        raise RanksError(msg)
-    with named_recursion("model"):
-        is_module = hasattr(unwrap(model), "parameters")
-    if not is_module:
+        raise RanksError(f"every must be a number of steps, at least 1, not {every!r}")
+    if not hasattr(unwrap(model), "parameters"):
         raise RanksError(f"the watched model must be a torch.nn.Module, not {type(model).__name__}")
     if _current is not None:
         _current.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import partial
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -16,7 +15,7 @@ from click.testing import CliRunner
 import ipytorchseed as its
 from ipytorchseed.cli import main
 from ipytorchseed.errors import LookupFailure, RanksError
-from ipytorchseed.ranks import comparing, looking
+from ipytorchseed.ranks import looking
 from ipytorchseed.ranks.comparing import side_by_side
 from ipytorchseed.ranks.judging import expectations
 from ipytorchseed.rng.seeds import own_rank, seed_by_rank
@@ -77,34 +76,6 @@ def test_deeply_nested_values_are_compared():
         ranks.append((msgspec.structs.replace(rank, rank=number), look))
     assert side_by_side(ranks[:2], {}).alike
     assert side_by_side(ranks, {}).headline == "`value` differs, first in next (rank 2 apart)."
-
-
-def test_what_exceeds_the_recursion_limit_is_named(tmp_path):
-    """PyTorch visits the modules of a model recursively."""
-
-    class Endless:
-        def __getattr__(self, name):
-            return getattr(self.missing, name)
-
-    deep = torch.nn.Module()
-    for _ in range(sys.getrecursionlimit()):
-        outer = torch.nn.Module()
-        outer.inner = deep
-        deep = outer
-    for name, look in (
-        ("model", partial(its.ranks.compare, model=deep)),
-        ("model", partial(its.ranks.compare, model=Endless())),
-        ("model", partial(its.ranks.watch, deep, folder=tmp_path)),
-        ("model", partial(its.ranks.watch, Endless(), folder=tmp_path)),
-        ("proxy", partial(its.ranks.compare, proxy=Endless())),
-    ):
-        with (
-            patch.object(comparing, "_gatherer", lambda: lambda mine: [mine]),
-            pytest.raises(
-                RanksError, match=f"^`{name}` cannot be inspected: .* the recursion limit$"
-            ),
-        ):
-            look()
 
 
 def test_the_command_says_what_is_missing(tmp_path):

@@ -28,6 +28,9 @@ from ipytorchseed.why.finders.settings import is_secret
 # fingerprint once, by its digest.
 VALUES, SHOWN = ("reads", "writes"), ("result", "shown", "stdout", "displays")
 
+# The fields of a run that have no content in a receipt.
+WITHOUT = ("notebook", "kernel", "source")
+
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a JSON value
     """Return a JSON value with ``change`` applied to all strings, including keys."""
@@ -40,8 +43,8 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 
     return value
 
 
-def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- of any of ``VALUES``
-    """Return a field of ``VALUES`` or ``SHOWN`` with ``change`` applied to each value."""
+def each_value(held: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 -- a field of a run
+    """Return a value, list or dictionary with ``change`` applied to each value."""
     if isinstance(held, dict):
         return {name: change(value) for name, value in held.items()}
     return tuple(map(change, held)) if isinstance(held, list | tuple) else change(held)
@@ -149,29 +152,23 @@ def conceal(run: Run, places: Places) -> Run:
         held = {name: getattr(record, name) for name in names}
         return {n: each_value(values, value) for n, values in held.items() if values is not None}
 
-    error = run.outputs.error
+    error = run.outputs.error and _error(run.outputs.error)
     files = tuple(file for file in run.files if not file.is_folder)
     hid = _with_paths(replace(run, files=files), places.hide)
+    calls = run.nondeterministic_calls.items()  # also programs
+    nothing: dict[str, Any] = dict.fromkeys(WITHOUT, "")
     return replace(
         hid,
-        notebook="",
-        kernel="",
+        **nothing,
         cell=cell_name(run.cell),
-        source="",
         notes=(),
         actions=(),
         id=None,
         settings={name: _setting(name, each, places) for name, each in run.settings.items()},
         **hidden(run, VALUES),
-        outputs=replace(
-            run.outputs,
-            **hidden(run.outputs, SHOWN),
-            error=None if error is None else _error(error),
-        ),
+        outputs=replace(run.outputs, **hidden(run.outputs, SHOWN), error=error),
         outside=Outside(wrote=hid.outside.wrote, left=hid.outside.left),
-        nondeterministic_calls={
-            places.scrub(name): is_used for name, is_used in run.nondeterministic_calls.items()
-        },  # also programs
+        nondeterministic_calls={places.scrub(name): is_used for name, is_used in calls},
     )
 
 
@@ -189,10 +186,13 @@ def reveal(there: Run, here: Run) -> Run:
     other_python = _minor(there) != _minor(here)
     imported = alike and versions[0] != versions[1]
 
-    def value(each: Fingerprint, *, unknown: bool) -> Fingerprint:
-        digest = "" if unknown and each.kind in _BY_CODE else each.digest
-        parts = {known.get(name, name): told for name, told in each.parts.items()}
-        return replace(each, digest=digest, parts=parts)
+    def revealed(values: Mapping[str, Fingerprint], *, unknown: bool) -> dict[str, Fingerprint]:
+        found = {}
+        for name, each in values.items():
+            digest = "" if unknown and each.kind in _BY_CODE else each.digest
+            parts = {known.get(part, part): told for part, told in each.parts.items()}
+            found[name] = replace(each, digest=digest, parts=parts)
+        return found
 
     outputs, error = there.outputs, here.outputs.error
     if outputs.error == _error(error or ""):
@@ -203,11 +203,8 @@ def reveal(there: Run, here: Run) -> Run:
         source=here.source if alike else "",
         outputs=outputs,
         settings={name: _same_setting(name, each, here) for name, each in there.settings.items()},
-        reads={name: value(each, unknown=other_python) for name, each in there.reads.items()},
-        writes={
-            name: value(each, unknown=other_python or imported)
-            for name, each in there.writes.items()
-        },
+        reads=revealed(there.reads, unknown=other_python),
+        writes=revealed(there.writes, unknown=other_python or imported),
     )
 
 
@@ -240,9 +237,8 @@ def _setting(name: str, value: Any, places: Places) -> Any:  # noqa: ANN401 -- a
 
 def _same_setting(name: str, value: Any, here: Run) -> Any:  # noqa: ANN401 -- as above
     mine = here.settings.get(name)
-    if is_secret(name) and mine is not None and value == f"#{_digest(str(mine))}":
-        return mine
-    return value
+    is_same = is_secret(name) and mine is not None and value == f"#{_digest(str(mine))}"
+    return mine if is_same else value
 
 
 def _minor(run: Run) -> list[str]:
@@ -251,10 +247,11 @@ def _minor(run: Run) -> list[str]:
 
 def found_at(run: Run, places: Places) -> Run:
     """Return a receipt's run with the paths of its files on this machine."""
-    settings: Mapping[str, Any] = run.settings
-    if FOLDER in settings:
-        settings = {**settings, FOLDER: places.find(str(settings[FOLDER]))}
-    return replace(_with_paths(run, places.find), settings=settings)
+    found = _with_paths(run, places.find)
+    if FOLDER not in run.settings:
+        return found
+    folder = places.find(str(run.settings[FOLDER]))
+    return replace(found, settings={**run.settings, FOLDER: folder})
 
 
 def _with_paths(run: Run, change: Callable[[str], str]) -> Run:
@@ -264,9 +261,6 @@ def _with_paths(run: Run, change: Callable[[str], str]) -> Run:
         # Times of copied files differ between machines.
         return replace(file, path=change(file.path), modified=0)
 
-    return replace(
-        run,
-        files=tuple(map(moved, run.files)),
-        loaded={name: moved(each) for name, each in run.loaded.items()},
-        outside=replace(run.outside, wrote=tuple(map(change, run.outside.wrote))),
-    )
+    files, loaded = each_value(run.files, moved), each_value(run.loaded, moved)
+    outside = replace(run.outside, wrote=each_value(run.outside.wrote, change))
+    return replace(run, files=files, loaded=loaded, outside=outside)

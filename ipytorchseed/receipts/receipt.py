@@ -20,16 +20,8 @@ from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.foreign import ContentError, Format, printable
 from ipytorchseed.ledger.records import Findings, Run
 from ipytorchseed.reads.written import Written, written
-from ipytorchseed.receipts.privacy import (
-    SHOWN,
-    VALUES,
-    Places,
-    cell_name,
-    conceal,
-    each_text,
-    each_value,
-    found_at,
-)
+from ipytorchseed.receipts import privacy
+from ipytorchseed.receipts.privacy import SHOWN, VALUES, WITHOUT, Places, cell_name, each_value
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.why.evidence import FOLDER, HistoryLookup
 
@@ -108,8 +100,8 @@ class Receipt(Struct, frozen=True):
 
     def leads(self, before: str, after: str, most: int = 0) -> bool:  # noqa: ARG002 -- as above
         """Return whether draws may lead from one state to the other."""
-        first, last = (self.positions.get(digest, StatePosition()) for digest in (before, after))
-        known = None not in {first.seed, first.draws, last.seed, last.draws}
+        both = [self.positions.get(digest, StatePosition()) for digest in (before, after)]
+        known = all(None not in {each.seed, each.draws} for each in both)
         return not known or self.draws(before, after) is not None
 
 
@@ -149,14 +141,12 @@ def _parse(content: bytes, name: str, places: Places) -> Receipt:
         raise ContentError(f"not a receipt: its JSON does not say kind {KIND!r}")
     if (schema := told.get("schema")) != SCHEMA:
         raise ContentError(f"it has schema {schema}; this ipytorchseed reads schema {SCHEMA}")
-    each_text(told, _check)
+    privacy.each_text(told, _check)
     file = msgspec.convert(told, _File)
     values = {key: _value(each) for key, each in file.values.items()}
-    runs = [
-        found_at(replace(_run(each, file.settings, values), kernel=name), places)
-        for each in file.cells
-    ]
-    return Receipt(file.notebook, tuple(runs), file.states)
+    runs = [_run(each, file.settings, values) for each in file.cells]
+    found = tuple(privacy.found_at(replace(run, kernel=name), places) for run in runs)
+    return Receipt(file.notebook, found, file.states)
 
 
 def _value(told: dict[str, Any]) -> Fingerprint:
@@ -166,7 +156,7 @@ def _value(told: dict[str, Any]) -> Fingerprint:
 
 
 def _run(told: dict[str, Any], settings: dict[str, Any], values: dict[str, Fingerprint]) -> Run:
-    told |= {"notebook": "", "kernel": "", "source": ""}
+    told |= dict.fromkeys(WITHOUT, "")
     told["settings"] = {**settings, **told.get("settings", {})}
     outputs = told.get("outputs")
     for names, record in ((VALUES, told), (SHOWN, outputs if isinstance(outputs, dict) else {})):
@@ -202,12 +192,9 @@ def match(here: Sequence[Run], there: Sequence[Run]) -> dict[str, Run]:
         The matching runs of the receipt, by the name of the cell in this notebook.
     """
     found: dict[str, int] = {}
-    for key in (
-        lambda run: (cell_name(run.cell), run.code),
-        lambda run: run.code,
-        lambda run: cell_name(run.cell),
-    ):
-        _pair(here, there, found, key)
+    _pair(here, there, found, lambda run: (cell_name(run.cell), run.code))
+    _pair(here, there, found, lambda run: run.code)
+    _pair(here, there, found, lambda run: cell_name(run.cell))
     before = -1
     for run in here if len(here) > 1 else ():  # a single cell has no position
         after = before + 1
@@ -240,16 +227,11 @@ def _pair(
 # Longer series are left out, and so are the named parts of a value that has more of them.
 _SERIES, _PARTS = 256, 128
 
-# Fields of a run that have no content in a receipt.
-_ALWAYS_THERE = ("notebook", "kernel", "source")
+# Returns a lookup for the states of runs.
+FindStates = Callable[[], HistoryLookup]
 
 
-def write(
-    notebook: str,
-    runs: Sequence[Run],
-    find_states: Callable[[], HistoryLookup],
-    places: Places,
-) -> bytes:
+def write(notebook: str, runs: Sequence[Run], find_states: FindStates, places: Places) -> bytes:
     """Write runs as a receipt.
 
     Args:
@@ -259,7 +241,7 @@ def write(
             that each state has its own search budget.
         places: The folders and the user of this machine.
     """
-    hidden = [conceal(run, places) for run in runs]
+    hidden = [privacy.conceal(run, places) for run in runs]
     settings = _shared([run.settings for run in hidden])
     values: dict[str, Fingerprint] = {}
     told = {
@@ -272,7 +254,7 @@ def write(
         "cells": [_cell(run, settings, values) for run in hidden],
         "values": values,  # filled by `_cell`
     }
-    return msgspec.json.encode(each_text(msgspec.to_builtins(told), printable)) + b"\n"
+    return msgspec.json.encode(privacy.each_text(msgspec.to_builtins(told), printable)) + b"\n"
 
 
 def _add(value: Fingerprint, values: dict[str, Fingerprint]) -> str:
@@ -290,18 +272,13 @@ def _add(value: Fingerprint, values: dict[str, Fingerprint]) -> str:
 
 def _shared(settings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the settings that are equal in all runs that recorded settings."""
-    settings = [each for each in settings if FOLDER in each]
-    first = settings[0] if settings else {}
-    return {
-        name: value
-        for name, value in first.items()
-        if all(name in each and each[name] == value for each in settings)
-    }
+    first, *others = [each for each in settings if FOLDER in each] or [{}]
+    absent = object()
+    alike = [n for n in first if all(each.get(n, absent) == first[n] for each in others)]
+    return {name: first[name] for name in alike}
 
 
-def find_stands(
-    runs: Sequence[Run], find_states: Callable[[], HistoryLookup]
-) -> dict[str, StatePosition]:
+def find_stands(runs: Sequence[Run], find_states: FindStates) -> dict[str, StatePosition]:
     """Return the positions of the states in which runs began and ended, by digest.
 
     Args:
@@ -327,7 +304,7 @@ def _cell(run: Run, settings: dict[str, Any], values: dict[str, Fingerprint]) ->
     Common settings are left out. Fingerprints are added to ``values`` and replaced by their names.
     """
     told: dict[str, Any] = msgspec.to_builtins(run)
-    for name in _ALWAYS_THERE:
+    for name in WITHOUT:
         del told[name]
     outputs = told.setdefault("outputs", {})
     for names, record, into in ((VALUES, run, told), (SHOWN, run.outputs, outputs)):

@@ -81,20 +81,17 @@ class Body:
         shown = self._run(nullcontext())
         if shown.error is not None:
             return Outcome(seed, error=one_line(shown.error), alone=alone)
-        values = read_numbers(engine.users())
-        made = {
-            path
-            for path, value in values.items()
-            # as text, because nan is not equal to itself
-            if path.partition("[")[0] in self._reached.writes
-            or repr(before.get(path)) != repr(value)
-        }
+        values, made = read_numbers(engine.users()), set[str]()
+        for path, value in values.items():
+            is_new = repr(before.get(path)) != repr(value)  # as text: nan is not equal to itself
+            if is_new or path.partition("[")[0] in self._reached.writes:
+                made.add(path)
         result = shown.result
         if type(result) is not dict or any(type(key) is not str for key in result):
             result = {RESULT: result}
-        numbers = read_numbers(result)
         names = {path.partition("[")[0] for path in made}
         if not any(self._namespace.get(name) is shown.result for name in names):
+            numbers = read_numbers(result)
             values |= {path: numbers[path] for path in numbers.keys() - made}
             made |= numbers.keys()
         return Outcome(seed, values, frozenset(made), alone=alone, cut=(*engine.cut,))

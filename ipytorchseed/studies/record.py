@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -34,17 +35,15 @@ def read_numbers(values: Mapping[str, object]) -> dict[str, float]:
     Args:
         values: The values of variables, by name.
     """
-    return {
-        path: number for name, value in values.items() for path, number in _numbers(name, value, 0)
-    }
+    found = (_numbers(name, value, 0) for name, value in values.items())
+    return dict(chain.from_iterable(found))
 
 
 def _numbers(path: str, value: Any, depth: int) -> Iterator[tuple[str, float]]:  # noqa: ANN401
     if type(value) is dict:
-        if depth < _DEPTH and len(value) <= _MOST:
-            for key, item in list(value.items()):
-                if _is_one_of(type(key), str, int):
-                    yield from _numbers(f"{path}[{key!r}]", item, depth + 1)
+        for key, item in list(value.items()) if depth < _DEPTH and len(value) <= _MOST else ():
+            if _is_one_of(type(key), str, int):
+                yield from _numbers(f"{path}[{key!r}]", item, depth + 1)
     elif _is_number(value):
         with suppress(Exception):  # an integer may be too large, or a device may fail
             yield path, float(value.item() if hasattr(value, "item") else value)
@@ -137,18 +136,14 @@ class Record(Struct, frozen=True):
         others = [values for path, values in numbers.items() if path != RESULT]
         if numbers.get(RESULT) in others:  # the last line shows a variable
             del numbers[RESULT]
-        alone = ", ".join(dict.fromkeys(name for each in outcomes for name in each.alone))
-        cut = ", ".join(dict.fromkeys(name for each in outcomes for name in each.cut))
-        said = {
-            f"Not seeded, so they start in the same state in every run: {alone}.": alone,
-            f"No gradient flowed back into {cut}: the graph behind it cannot be copied.": cut,
-        }
-        return cls(
-            seeds=tuple(each.seed for each in outcomes),
-            numbers=numbers,
-            errors={each.seed: each.error for each in outcomes if each.error is not None},
-            notes=(*(text for text, holds in said.items() if holds), *notes),
-        )
+        said, errors = list[str](), {each.seed: each.error for each in outcomes if each.error}
+        if alone := ", ".join(dict.fromkeys(name for each in outcomes for name in each.alone)):
+            said.append(f"Not seeded, so they start in the same state in every run: {alone}.")
+        if cut := ", ".join(dict.fromkeys(name for each in outcomes for name in each.cut)):
+            said.append(
+                f"No gradient flowed back into {cut}: the graph behind it cannot be copied."
+            )
+        return cls(tuple(each.seed for each in outcomes), numbers, errors, (*said, *notes))
 
     def value(self, name: str, seed: int) -> float:
         """Return the value of a number under a seed; nan if it has none."""
@@ -179,12 +174,12 @@ def scipy_stats() -> Any:  # noqa: ANN401 -- a module
     Raises:
         LookupFailure: scipy is not installed.
     """
-    try:
-        with warnings.catch_warnings():  # the import adds filters; the user decides about those
+    with warnings.catch_warnings():  # the import adds filters; the user decides about those
+        try:
             from scipy import stats
-    except ImportError:
-        msg = 'a study of seeds needs scipy: pip install "ipytorchseed[stats]"'
-        raise LookupFailure(msg) from None
+        except ImportError:
+            msg = 'a study of seeds needs scipy: pip install "ipytorchseed[stats]"'
+            raise LookupFailure(msg) from None
     return stats
 
 
@@ -241,9 +236,7 @@ def summarize(values: Sequence[float]) -> Summary | None:
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return None
-    mean, error, std = _spread(finite)
-    interval = None if error is None else (mean - error, mean + error)
-    return Summary(mean, std, interval, min(finite), max(finite))
+    return Summary(*_spread(finite), min(finite), max(finite))
 
 
 def compare_pairs(before: Sequence[float], after: Sequence[float]) -> Paired | None:
@@ -263,28 +256,25 @@ def compare_pairs(before: Sequence[float], after: Sequence[float]) -> Paired | N
     apart = [each for each in apart if math.isfinite(each)]
     if not apart:
         return None
-    mean, error, _ = _spread(apart)
-    return Paired(
-        pairs=len(apart),
-        higher=sum(each > 0 for each in apart),
-        lower=sum(each < 0 for each in apart),
-        difference=mean,
-        interval=None if error is None else (mean - error, mean + error),
-        p=None if error is None else _flip_signs(apart),
-    )
+    mean, _, interval = _spread(apart)
+    higher, lower = sum(each > 0 for each in apart), sum(each < 0 for each in apart)
+    p = None if interval is None else _flip_signs(apart)
+    return Paired(len(apart), higher, lower, mean, interval, p)
 
 
-def _spread(values: Sequence[float]) -> tuple[float, float | None, float | None]:
-    """Return the mean, half the width of its interval, and the standard deviation."""
+def _spread(values: Sequence[float]) -> tuple[float, float | None, tuple[float, float] | None]:
+    """Return the mean, the standard deviation, and the interval of the mean."""
     import numpy as np
 
-    stats, count = scipy_stats(), len(values)
-    if count == 1 or min(values) == max(values):  # otherwise, rounding would create a spread
-        spread = None if count == 1 else 0.0
-        return values[0], spread, spread
+    stats, count, least = scipy_stats(), len(values), min(values)
+    if count == 1:
+        return least, None, None
+    if least == max(values):  # rounding would create a spread
+        return least, 0.0, (least, least)
     with np.errstate(all="ignore"):  # near the largest float, the result is infinite
         mean, std = float(np.mean(values)), float(np.std(values, ddof=1))
-    return mean, float(stats.t.ppf((1 + LEVEL) / 2, count - 1)) * std / math.sqrt(count), std
+    error = float(stats.t.ppf((1 + LEVEL) / 2, count - 1)) * std / math.sqrt(count)
+    return mean, std, (mean - error, mean + error)
 
 
 def _flip_signs(apart: Sequence[float]) -> float:

@@ -15,23 +15,11 @@ from ipytorchseed.experiment.process import say_restored
 from ipytorchseed.experiment.repeating import Shown
 from ipytorchseed.render.curves import BARS, draw_bars, strip_svg
 from ipytorchseed.render.text import draw_table, wrap
-from ipytorchseed.render.values import aligned, write_json
+from ipytorchseed.render.values import aligned, pick, write_json
 from ipytorchseed.render.view import View, fill
+from ipytorchseed.studies import record as records
 from ipytorchseed.studies.body import Body
-from ipytorchseed.studies.record import (
-    FEWEST,
-    LEVEL,
-    SHOWN,
-    Paired,
-    Record,
-    Summary,
-    as_plain,
-    choose_seeds,
-    compare_pairs,
-    listed,
-    scipy_stats,
-    summarize,
-)
+from ipytorchseed.studies.record import FEWEST, LEVEL, SHOWN, Paired, Record, Summary, listed
 
 
 class Versus(View):
@@ -52,12 +40,10 @@ class Versus(View):
         both = [seed for seed in after.seeds if seed in before.seeds]
         self.pairs: dict[str, Paired] = {}
         self.before: dict[str, list[float]] = {}
-        for number in (number for number in after.numbers if number in before.numbers):
+        for number in [number for number in after.numbers if number in before.numbers]:
             then, now = ([each.value(number, seed) for seed in both] for each in (before, after))
-            paired = compare_pairs(then, now)
-            if paired is not None:
-                self.pairs[number] = paired
-                self.before[number] = then
+            if paired := records.compare_pairs(then, now):
+                self.pairs[number], self.before[number] = paired, then
         if not self.pairs:
             here, there = listed(after.numbers), listed(before.numbers)
             fault = f"{name} and this study have no number in common: {there} there, {here} here"
@@ -66,9 +52,8 @@ class Versus(View):
     @property
     def sentences(self) -> list[str]:
         """A sentence for each number that differs; if none differs, for each number."""
-        pairs = self.pairs
-        differing = {name: each for name, each in pairs.items() if _verdict(each) != "same"}
-        said = [_sentence(number, paired) for number, paired in (differing or pairs).items()]
+        differing = {n: each for n, each in self.pairs.items() if _verdict(each) != "same"}
+        said = [_sentence(number, paired) for number, paired in (differing or self.pairs).items()]
         if len(differing) > 1:
             chance = f"on average, one in {round(1 / (1 - LEVEL))} stands out by chance"
             said.append(f"{len(differing)} numbers are compared; {chance}.")
@@ -85,13 +70,11 @@ class Versus(View):
 
     def as_json(self) -> dict[str, object]:
         """Return the comparison as JSON values."""
-        return {
-            "name": self.name,
-            "numbers": [
-                {"name": name, **as_plain(paired), "verdict": _verdict(paired)}
-                for name, paired in self.pairs.items()
-            ],
-        }
+        numbers = [
+            {"name": name, **records.as_plain(paired), "verdict": _verdict(paired)}
+            for name, paired in self.pairs.items()
+        ]
+        return {"name": self.name, "numbers": numbers}
 
 
 def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
@@ -114,15 +97,14 @@ def refuse_strangers(before: Record, seeds: Sequence[int], name: str) -> None:
 
 def _sentence(name: str, paired: Paired) -> str:
     """Describe how a number differs, without judging whether higher is better."""
-    ends = paired.interval
-    if paired.higher == paired.lower == 0:
+    ends, verdict = paired.interval, _verdict(paired)
+    if verdict == "same":
         return f"{name}: the same with each of {paired.pairs} seeds."
-    down = paired.difference < 0
-    write = aligned([paired.difference], None if ends is None else (ends[1] - ends[0]) / 2)
-    around = "" if ends is None else f" ± {write((ends[1] - ends[0]) / 2)}"
-    side = f"lower in {paired.lower}" if down else f"higher in {paired.higher}"
+    half = None if ends is None else (ends[1] - ends[0]) / 2
+    write = aligned([paired.difference], half)
+    around = "" if half is None else f" ± {write(half)}"
+    side = f"lower in {paired.lower}" if paired.difference < 0 else f"higher in {paired.higher}"
     difference = f"the difference of {write(paired.difference)}{around}"
-    verdict = _verdict(paired)
     if paired.p is None or verdict == "too few":
         said = f"may be the noise of so few seeds: run {FEWEST} or more"
     else:
@@ -156,7 +138,7 @@ class Study(View):
         self.compared = compared
         self.summaries: dict[str, Summary] = {}
         for name, values in record.numbers.items():
-            if found := summarize([value for value in values if value is not None]):
+            if found := records.summarize([value for value in values if value is not None]):
                 self.summaries[name] = found
 
     @property
@@ -187,11 +169,8 @@ class Study(View):
         """Further remarks, each as a sentence."""
         record, varying = self.record, self._varying()
         said = [f"{len(varying) - SHOWN} more numbers: see to_json()."] * (len(varying) > SHOWN)
-        same = [
-            f"{name} = {self.summaries[name].mean:.6g}"
-            for name in self.summaries
-            if name not in varying
-        ]
+        fixed = [name for name in self.summaries if name not in varying]
+        same = [f"{name} = {self.summaries[name].mean:.6g}" for name in fixed]
         if same and not varying and not record.errors:
             said.append("No number depends on the seed, or the code sets one itself.")
         if same:
@@ -258,27 +237,21 @@ class Study(View):
 
     def to_json(self) -> str:
         """Return the study as one line of JSON."""
-        record = self.record
-        unknown = dict.fromkeys(Summary.__struct_fields__)
-        summaries = as_plain(self.summaries)
-        return write_json(
-            seeds=record.seeds,
-            numbers=[
-                {"name": name, "values": [*map(_value, values)], **summaries.get(name, unknown)}
-                for name, values in record.numbers.items()
-            ],
-            failed=[{"seed": seed, "error": said} for seed, said in record.errors.items()],
-            notes=record.notes,
-            versus=None if self.compared is None else self.compared.as_json(),
-        )
+        record, unknown = self.record, dict.fromkeys(Summary.__struct_fields__)
+        summaries = records.as_plain(self.summaries)
+        numbers = [
+            {"name": name, "values": [*map(_value, values)], **summaries.get(name, unknown)}
+            for name, values in record.numbers.items()
+        ]
+        failed = [{"seed": seed, "error": said} for seed, said in record.errors.items()]
+        versus = None if self.compared is None else self.compared.as_json()
+        told = pick(record, "seeds", "notes")
+        return write_json(**told, numbers=numbers, failed=failed, versus=versus)
 
     def _varying(self) -> list[str]:
         ended = [seed not in self.record.errors for seed in self.record.seeds]
-        return [
-            name
-            for name in self.summaries
-            if len({*compress(self.record.numbers[name], ended)}) > 1
-        ]
+        values = {name: {*compress(self.record.numbers[name], ended)} for name in self.summaries}
+        return [name for name, different in values.items() if len(different) > 1]
 
 
 _COLUMNS = ("Mean", f"± {LEVEL:.0%}", "Std", "Least", "Most")
@@ -306,10 +279,10 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
         ReplayError: A value that the function reads cannot be copied. Nothing ran.
         TypeError: ``function`` cannot be called.
     """
-    chosen = choose_seeds(count, start)
+    chosen = records.choose_seeds(count, start)
     if not callable(function):
         raise TypeError(f"seeds takes a function without arguments, not {function!r}")
-    scipy_stats()
+    records.scipy_stats()
 
     with held_interrupts(), called_by_name(function) as names:
 

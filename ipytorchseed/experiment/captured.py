@@ -16,7 +16,7 @@ from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.experiment.copier import Copier
 from ipytorchseed.introspection.anatomy import NOT_CONTENT, find_member, own
 from ipytorchseed.introspection.ownership import is_local_module
-from ipytorchseed.reads.patches import find_at, put_at
+from ipytorchseed.reads.patches import Place, find_at, put_at
 
 
 class Held(Struct):
@@ -38,10 +38,9 @@ class Held(Struct):
 
     def now(self) -> Held:
         """Return the same attribute with its current value, or with None if it is gone."""
-        value = None
         with suppress(KeyError):
-            value = self.find()
-        return replace(self, value=value)
+            return replace(self, value=self.find())
+        return replace(self, value=None)
 
 
 class CapturedState(Struct):
@@ -57,10 +56,7 @@ class CapturedState(Struct):
 
     @classmethod
     def find(
-        cls,
-        namespace: Mapping[str, Any],
-        names: Iterable[str],
-        places: Iterable[tuple[str, str]] = (),
+        cls, namespace: Mapping[str, Any], names: Iterable[str], places: Iterable[Place] = ()
     ) -> CapturedState:
         """Find the values of variables and attributes.
 
@@ -79,7 +75,8 @@ class CapturedState(Struct):
         for kind in _classes(namespace):
             for name, value in list(own(kind).items()):
                 if name not in NOT_CONTENT and _is_data(value):
-                    find, put = partial(getitem, own(kind), name), partial(_set, kind, name)
+                    find = partial(getitem, own(kind), name)
+                    put = partial(type.__setattr__, kind, name)  # without the user's metaclass
                     others.append(Held(f"{_class_name(kind)}.{name}", kind, find, put, value))
         return cls({name: namespace[name] for name in names if name in namespace}, others)
 
@@ -119,9 +116,6 @@ class CapturedState(Struct):
         names = copier.copy_all(self.names)
         others = [replace(each, value=copier.named(each.name, each.value)) for each in self.others]
         return CapturedState(names, others), copier
-
-
-_set = type.__setattr__  # without running a user's metaclass
 
 
 def _classes(namespace: Mapping[str, Any]) -> list[type]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from msgspec.structs import asdict
-
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.experiment.process import say_restored
@@ -19,11 +17,15 @@ from ipytorchseed.experiment.tracing import trace_difference
 from ipytorchseed.experiment.verdict import DIFFERS, ERROR, REPEATS, Checked
 from ipytorchseed.fingerprint.value import same
 from ipytorchseed.why.changes import not_compared
-from ipytorchseed.why.explanation import Change
 
 # The maximum number of values that a note names.
 _NAMED = 3
 
+_SHARED = "changes to it stay, and may make the runs differ"
+_CUT = (
+    "the autograd graph of an earlier cell cannot be copied, so in the compared runs no gradient"
+    " flows back into it"
+)
 _ONLY_FIRST = (
     "only the first run differs; the others, on copies, agree. The first may have left a side"
     " effect, such as an import or a filled cache, which is not undone between runs"
@@ -75,32 +77,27 @@ class Check:
         return checked
 
     def _finish(self) -> Checked:
-        if self._first.empty:
-            return Checked(self._runs, notes=tuple(self._notes()))
-        first, outputs = self._first, self._first.outputs
-        compared = len(first.variables) + len(outputs.displays) + len(first.sources)
-        compared += sum(each is not None for each in (outputs.result, outputs.stdout))
-        notes = self._notes()
-        differences: tuple[Change, ...] = ()
-        outcome = self._first
+        checked, outcome = Checked(self._runs, notes=tuple(self._notes())), self._first
+        if outcome.empty:
+            return checked
+        outputs = outcome.outputs
+        checked.compared = len(outcome.variables) + len(outputs.displays) + len(outcome.sources)
+        checked.compared += sum(each is not None for each in (outputs.result, outputs.stdout))
         if self._cell.engine.brought:
-            notes += self._begin_again()
+            checked.notes += self._begin_again()
         for number in range(2, self._runs + 1):
             self._cell.progress(f"run {number} of {self._runs}")
             outcome = self._cell.again()
-            differences = find_differences(self._first, outcome)
-            if differences:
-                break
-        if not differences:
-            notes += self._unseen(outcome)
-            return Checked(self._runs, compared=compared, notes=tuple(notes))
-        found = trace_difference(self._cell, outcome)
-        only_first = [_ONLY_FIRST] if found.first_only else []
-        found.notes = (*notes, *found.notes, *only_first)
-        flags = self._try_flags()
-        return Checked(self._runs, differences, compared, *flags, **asdict(found))
+            checked.differences = find_differences(self._first, outcome)
+            if checked.differences:
+                trace_difference(self._cell, outcome, checked)
+                checked.notes += (_ONLY_FIRST,) if checked.first_only else ()
+                checked.with_flags, checked.flags_said = self._try_flags()
+                return checked
+        checked.notes += self._unseen(outcome)
+        return checked
 
-    def _begin_again(self) -> list[str]:
+    def _begin_again(self) -> tuple[str, ...]:
         """Run the cell again to get a first outcome that does not depend on imports.
 
         The first run imported sources and drew from them, so further runs start in a different
@@ -112,33 +109,25 @@ class Check:
         self._cell.progress("the first run once more")
         outcome = self._cell.again()
         if not find_differences(self._first, outcome):
-            return []
+            return ()
         self._first = outcome
         names = ", ".join(self._cell.engine.brought)
-        return [f"{names}: imported by the first run, so it is not compared"]
+        return (f"{names}: imported by the first run, so it is not compared",)
 
     def _notes(self) -> list[str]:
-        notes = [
-            f"{path} cannot be copied ({why}): changes to it stay, and may make the runs differ"
-            for path, why in [*self._cell.engine.shared.items()][:_NAMED]
-        ]
-        if self._cell.engine.cut:
-            names = ", ".join(self._cell.engine.cut[:_NAMED])
-            notes.append(
-                f"{names}: the autograd graph of an earlier cell cannot be copied, so in the"
-                " compared runs no gradient flows back into it"
-            )
-        if self._cell.dependencies.timed:
-            names = ", ".join(sorted(self._cell.dependencies.timed))
-            notes.append(f"not compared: {names} (times or memory addresses)")
+        engine, timed = self._cell.engine, sorted(self._cell.dependencies.timed)
+        shared, cut = [*engine.shared.items()][:_NAMED], engine.cut[:_NAMED]
+        notes = [f"{path} cannot be copied ({why}): {_SHARED}" for path, why in shared]
+        notes += [f"{', '.join(cut)}: {_CUT}"] if cut else []
+        notes += [f"not compared: {', '.join(timed)} (times or memory addresses)"] if timed else []
         return [*notes, *self._effects]
 
-    def _unseen(self, outcome: Outcome) -> list[str]:
+    def _unseen(self, outcome: Outcome) -> tuple[str, ...]:
         """Return a note that names what could not be compared, if anything."""
         made, first = outcome.variables, self._first.variables
         unknown = [name for name in made if same(first[name], made[name]) is None]
         unseen = [*unknown[:_NAMED], *not_compared(self._first.outputs, outcome.outputs)]
-        return [f"not compared in full: {', '.join(unseen)}"] if unseen else []
+        return (f"not compared in full: {', '.join(unseen)}",) if unseen else ()
 
     def _try_flags(self) -> tuple[str, str]:
         """Run the cell twice under deterministic flags; return verdict and error message."""

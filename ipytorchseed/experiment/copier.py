@@ -12,21 +12,13 @@ from ipytorchseed.errors import in_brief
 from ipytorchseed.experiment.copying import ATOMIC, Copying, copier_for
 from ipytorchseed.experiment.memories import Memories, make_sure
 from ipytorchseed.fingerprint.memory import is_borrowed_image
-from ipytorchseed.introspection.anatomy import (
-    find_member,
-    full_name,
-    module_of_class,
-    name_of_class,
-)
+from ipytorchseed.introspection.anatomy import find_member, module_of_class, name_of_class
 from ipytorchseed.introspection.quiet import hidden_warnings
 from ipytorchseed.rng.generators import hidden_generators
 from ipytorchseed.rng.table import holders
 
 # Internal modules of torch, such as for the results of ``torch.compile``.
-_INTERNAL = (
-    "torch._C", "torch._dynamo", "torch._functorch", "torch._inductor", "torch._library",
-    "torch._ops", "torch.fx",
-)  # fmt: skip
+_INTERNAL = ("torch._", "torch.fx")
 
 # The endings of names of immutable Arrow types.
 _UNCHANGING = ("Array", "Buffer", "RecordBatch", "Scalar", "Schema", "Table", "Type")
@@ -75,28 +67,23 @@ class Copier:
 
     def named(self, name: str, value: Any) -> Any:
         """Copy the value of a variable, or return the value itself if that fails."""
-        with hidden_warnings(__name__, DeprecationWarning):  # itertools warns from Python 3.12 on
-            return self._copy(name, value)
-
-    def _copy(self, name: str, value: Any) -> Any:
         self._name = name
-        made = self._enter(name, value)
-        while self._open:
-            _, value, copying = self._open[-1]
-            known = len(self.shared)
-            try:
-                part = copying.send(made)
-            except StopIteration as end:
-                made = end.value
-            except Exception as error:  # noqa: BLE001 -- user code may raise anything
-                made = self.share(value, in_brief(error))
-            else:
-                made = self._enter(*part)
-                continue
-            if len(self.shared) > known:
-                value = made = self._leave_whole(value)
-            self._open.pop()
-            self.keep(value, made)
+        with hidden_warnings(__name__, DeprecationWarning):  # itertools warns from Python 3.12 on
+            made = self._enter(name, value)
+            while self._open:
+                _, value, copying = self._open[-1]
+                known = len(self.shared)
+                try:
+                    made = self._enter(*copying.send(made))
+                    continue
+                except StopIteration as end:
+                    made = end.value
+                except Exception as error:  # noqa: BLE001 -- user code may raise anything
+                    made = self.share(value, in_brief(error))
+                if len(self.shared) > known:
+                    value = made = self._leave_whole(value)
+                self._open.pop()
+                self.keep(value, made)
         return made
 
     def _leave_whole(self, part: Any) -> Any:
@@ -105,15 +92,12 @@ class Copier:
         This is the part itself, unless an object around it has a ``__del__``. A copy of that object
         would release the shared part, so the whole object is shared.
         """
-        owners = [
-            place
-            for place, (_, value, _) in enumerate(self._open[:-1])
-            if find_member(type(value), "__del__") is not None
-        ]
-        if not owners:
+        around = [find_member(type(each), "__del__") for _, each, _ in self._open[:-1]]
+        places = [place for place, ends in enumerate(around) if ends is not None]
+        if not places:
             return part
-        owner = self._open[owners[-1]][1]
-        del self._open[owners[-1] + 1 :]
+        owner = self._open[places[-1]][1]
+        del self._open[places[-1] + 1 :]
         start = next((n for n, each in enumerate(self._kept) if each is owner), len(self._kept))
         for each in self._kept[start:]:  # their copies may refer to the owner's unfinished copy
             self._memo.pop(id(each), None)
@@ -141,12 +125,8 @@ class Copier:
         """Return whether a value, or a parameter of it, was already copied."""
         if id(type(value)) in ATOMIC:
             return False
-        if id(value) in self._memo:
-            return True
-        torch: Any = sys.modules.get("torch")
-        if not hasattr(torch, "nn") or not _is_module(value):
-            return False
-        return any(id(each) in self._memo for each in value.parameters())
+        parameters = value.parameters() if _is_module(value) else ()
+        return any(id(each) in self._memo for each in (value, *parameters))
 
     def known(self, value: object) -> Any:
         """Return the copy of a value, or None if there is none yet."""
@@ -182,7 +162,9 @@ class Copier:
 
     def share(self, value: Any, reason: str) -> Any:
         """Return the value itself, and record why it is not copied."""
-        self.shared.setdefault(self.path(), f"{_name(type(value))}: {reason}")
+        home, name = module_of_class(type(value)), name_of_class(type(value))
+        kind = name if home in ("builtins", "__main__") else f"{home}.{name}"
+        self.shared.setdefault(self.path(), f"{kind}: {reason}")
         return value
 
     def _by_class(self, value: Any, kind: type) -> Copying:
@@ -201,16 +183,7 @@ class Copier:
         parts = value.__reduce_ex__(4) if reducer is None else reducer(value)
         return value if isinstance(parts, str) else (yield from self.rebuild(value, *parts))
 
-    def rebuild(  # noqa: PLR0913, PLR0917 -- what `__reduce_ex__` returns
-        self,
-        value: Any,
-        function: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        state: Any = None,
-        items: Any = None,
-        pairs: Any = None,
-        setter: Callable[[Any, Any], None] | None = None,
-    ) -> Copying:
+    def rebuild(self, value: Any, function: Any, arguments: Any, *others: Any) -> Copying:
         """Create an object from its parts, as ``copy`` does.
 
         Args:
@@ -218,11 +191,10 @@ class Copier:
             function: The function that creates the object. This and the following arguments are the
                 items of the tuple that ``__reduce_ex__`` returns.
             arguments: The arguments of the function.
-            state: The state of the object.
-            items: The items to append.
-            pairs: The items to set by key.
-            setter: The function that sets the state, if not the object's ``__setstate__``.
+            others: The state of the object, the items to append, the items to set by key, and the
+                function that sets the state, if not the object's ``__setstate__``.
         """
+        state, items, pairs, setter = (*others, None, None, None, None)[:4]
         made = function(*(yield from self.parts(arguments, "")))
         self.keep(value, made)
         if state is not None:
@@ -232,11 +204,10 @@ class Copier:
             elif hasattr(made, "__setstate__"):
                 made.__setstate__(state)
             else:
-                slots = None
-                if isinstance(state, tuple) and len(state) == 2:  # noqa: PLR2004 -- dict and slots
-                    state, slots = state
-                if state:
-                    vars(made).update(state)
+                has_slots = isinstance(state, tuple) and len(state) == 2  # noqa: PLR2004
+                fields, slots = state if has_slots else (state, None)
+                if fields:
+                    vars(made).update(fields)
                 for name, each in (slots or {}).items():
                     setattr(made, name, each)
         yield from self.parts(items or (), made=made)
@@ -293,11 +264,6 @@ def _is_shared(value: object, kind: type) -> bool:
     return home.startswith(_INTERNAL) and not _is_module(value)
 
 
-def _name(kind: type) -> str:
-    is_short = module_of_class(kind) in ("builtins", "__main__")
-    return name_of_class(kind) if is_short else full_name(kind)
-
-
 def _copies_foreign_memory(value: Any) -> bool:
     """Return whether copying a value would read memory that it does not own."""
     ctypes: Any = sys.modules.get("_ctypes")
@@ -310,4 +276,5 @@ def _copies_foreign_memory(value: Any) -> bool:
 
 
 def _is_module(value: object) -> bool:
-    return issubclass(type(value), sys.modules["torch"].nn.Module)
+    torch: Any = sys.modules.get("torch")
+    return hasattr(torch, "nn") and issubclass(type(value), torch.nn.Module)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 import types
 import weakref
@@ -80,11 +81,11 @@ def _function(copier: Copier, value: types.FunctionType) -> Copying:
     if not (value.__closure__ or vars(value) or changing):
         return value
     cells = tuple((yield from copier.parts(value.__closure__ or (), ""))) or None
-    made = types.FunctionType(value.__code__, value.__globals__, value.__name__, None, cells)
+    made = types.FunctionType(value.__code__, value.__globals__, closure=cells)
     copier.keep(value, made)
     made.__defaults__ = yield "", value.__defaults__
     made.__kwdefaults__ = yield "", value.__kwdefaults__
-    for name in ("__qualname__", "__module__", "__doc__", "__annotations__"):
+    for name in functools.WRAPPER_ASSIGNMENTS:
         setattr(made, name, getattr(value, name))
     vars(made).update((yield from copier.state(vars(value))))
     return made
@@ -127,15 +128,14 @@ _BUILTIN: dict[int, Copies] = {
 
 def copier_for(kind: type) -> Copies | None:
     """Return the function that copies objects of a class, if it is a special case."""
-    known = _BUILTIN.get(id(kind))
-    if known is not None:
-        return known
+    if id(kind) in _BUILTIN:
+        return _BUILTIN[id(kind)]
     torch: Any = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "nn"):
         if kind is torch.Tensor or issubclass(kind, torch.nn.Parameter):
             return _tensor
         if kind is torch.Generator:
-            return _reduced
+            return lambda copier, value: copier.reduced(value)
         if issubclass(kind, (torch.optim.Optimizer, torch.amp.GradScaler)):
             return _by_attributes
     numpy: Any = sys.modules.get("numpy")
@@ -191,10 +191,6 @@ def _array(copier: Copier, value: Any) -> Copying:
     for index in range(made.size):
         made.flat[index] = yield "", made.flat[index]
     return made
-
-
-def _reduced(copier: Copier, value: Any) -> Copying:
-    return (yield from copier.reduced(value))
 
 
 def _by_attributes(copier: Copier, value: Any) -> Copying:

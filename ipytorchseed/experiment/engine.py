@@ -13,7 +13,7 @@ from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.process import Process
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import Dependencies
-from ipytorchseed.reads.patches import place_of, put_at
+from ipytorchseed.reads.patches import Place, place_of, put_at
 from ipytorchseed.rng.generators import FoundGenerator, find_generators
 
 
@@ -46,7 +46,7 @@ class Engine:
         self,
         namespace: MutableMapping[str, Any],
         names: Iterable[str],
-        places: Iterable[tuple[str, str]] = (),
+        places: Iterable[Place] = (),
         *,
         hidden: frozenset[str] = frozenset(),
         limit: int | None = None,

@@ -28,7 +28,8 @@ def find_reached(
 ) -> Dependencies:
     """Import the modules of code, and return the names that it reads and writes.
 
-    Names that the code reaches through functions are included.
+    Names that the code reaches through functions are included. Errors of imports are ignored: the
+    code will raise them.
 
     Args:
         source: The code.
@@ -37,27 +38,15 @@ def find_reached(
         hidden: Names in the namespace that belong to the shell.
         sources: Packages whose random sources are imported too.
     """
-    import_ahead(source, transform)
-    effects = effects_of_cell(source, transform)
-    reached = find_dependencies(effects, namespace, hidden, seconds=IN_DEPENDENCIES)
-    import_sources({*reached.packages, *sources})
-    return reached
-
-
-def import_ahead(source: str, transform: Callable[[str], str]) -> None:
-    """Import the modules that a cell's import statements name, in order.
-
-    Modules that are already imported are skipped. Errors are ignored: the cell will raise them.
-
-    Args:
-        source: The cell's text.
-        transform: Turns a cell's text into Python, as the shell does.
-    """
     tree = parse_cell(source, transform)
     for module, name in [] if tree is None else _imported(tree):
         _import(module)
         if name and module in sys.modules and not hasattr(sys.modules[module], name):
             _import(f"{module}.{name}")
+    effects = effects_of_cell(source, transform)
+    reached = find_dependencies(effects, namespace, hidden, seconds=IN_DEPENDENCIES)
+    import_sources({*reached.packages, *sources})
+    return reached
 
 
 def import_sources(packages: Collection[str]) -> None:

@@ -11,17 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ipytorchseed.fingerprint import Budget, fingerprint
+from ipytorchseed.fingerprint import Budget, fingerprint, memory
 from ipytorchseed.fingerprint.elements import has_memory, is_borrowed, is_plain, made_of
-from ipytorchseed.fingerprint.memory import (
-    UnreadableError,
-    address_of_array,
-    is_inside,
-    owns_array,
-    owns_storage,
-    require,
-    view,
-)
 from ipytorchseed.fingerprint.native import native, reads_natively
 
 _MOST = 4096  # objects visited to find the memory that a value refers to
@@ -87,8 +78,8 @@ class Memories:
         if block.storage is not None and ahead % value.element_size() == 0:
             offset = value.storage_offset() + ahead // value.element_size()
             return made.set_(block.storage, offset, value.size(), value.stride())
-        memory = torch.from_numpy(block.data()[ahead : ahead + size]).untyped_storage()
-        return made.set_(memory, value.storage_offset(), value.size(), value.stride())
+        part = torch.from_numpy(block.data()[ahead : ahead + size]).untyped_storage()
+        return made.set_(part, value.storage_offset(), value.size(), value.stride())
 
     def array(self, value: Any) -> Any:
         """Copy a numpy array."""
@@ -97,18 +88,18 @@ class Memories:
         owner = value
         while type(owner.base) is np.ndarray:
             owner = owner.base
-        borrowed = bool(value.nbytes) and not owns_array(value)
+        borrowed = bool(value.nbytes) and not memory.owns_array(value)
         if borrowed:
-            require(value)
+            memory.require(value)
         dense = owner.flags.c_contiguous or owner.flags.f_contiguous
-        if not owner.nbytes or not dense or (borrowed and not is_inside(value, owner)):
+        if not owner.nbytes or not dense or (borrowed and not memory.is_inside(value, owner)):
             return value.copy(order="K")
-        place = "cpu", address_of_array(owner)
+        place = "cpu", memory.address_of_array(owner)
         block, ahead = self._find(place, owner.nbytes)
         if block is None:
             self._count(owner.nbytes, "cpu")
             if borrowed:
-                require(owner)
+                memory.require(owner)
             copy = owner.copy(order="K")
             data = copy.reshape(-1, order="A").view(np.uint8)
             block = self._add(place, Block(owner.nbytes, owner, array=data))
@@ -117,7 +108,7 @@ class Memories:
                 copy.flags.writeable = value.flags.writeable
                 return copy
         self._reached(block)
-        ahead += address_of_array(value) - place[1]
+        ahead += memory.address_of_array(value) - place[1]
         made = np.ndarray(value.shape, value.dtype, block.data().data, ahead, value.strides)
         made.flags.writeable = value.flags.writeable
         return made
@@ -151,9 +142,9 @@ class Memories:
         """
         self._copied += size
         if self._limit is not None and device != "cpu":
-            raise UnreadableError(f"it is on a device: {device}")
+            raise memory.UnreadableError(f"it is on a device: {device}")
         if self._limit is not None and self._copied > self._limit:
-            raise UnreadableError(f"more than {self._limit >> 20} MB would be copied")
+            raise memory.UnreadableError(f"more than {self._limit >> 20} MB would be copied")
 
 
 def _clone(storage: Any) -> Any:
@@ -162,10 +153,11 @@ def _clone(storage: Any) -> Any:
     Raises:
         UnreadableError: The memory of the storage was released.
     """
-    if storage.device.type == "cpu" and not owns_storage(storage):
+    if storage.device.type == "cpu" and not memory.owns_storage(storage):
         import numpy as np
 
-        require(np.frombuffer(view(storage.data_ptr(), storage.nbytes()), np.uint8))
+        held = memory.view(storage.data_ptr(), storage.nbytes())
+        memory.require(np.frombuffer(held, np.uint8))
     return storage.clone()
 
 
@@ -183,12 +175,12 @@ def make_sure(value: object) -> None:
             continue
         seen.add(id(each))
         waiting += gc.get_referents(each)
-        if _is_in_foreign_memory(each):
+        gone = _is_gone(each)
+        if not gone and _is_in_foreign_memory(each):
             found = fingerprint(each, budget=Budget(float("inf")))
-            if found.opaque or "unseen" in found.parts:
-                raise UnreadableError("its memory was released")
-        if _is_gone(each):
-            raise UnreadableError("its memory was released")
+            gone = found.opaque or "unseen" in found.parts
+        if gone:
+            raise memory.UnreadableError("its memory was released")
 
 
 _CODE = (type, types.ModuleType, types.FunctionType)
@@ -213,13 +205,12 @@ def _is_in_foreign_memory(value: Any) -> bool:
     numpy: Any = sys.modules.get("numpy")
     torch: Any = sys.modules.get("torch")
     if numpy is not None and issubclass(kind, (numpy.ndarray, numpy.void)):
-        return not owns_array(numpy.asarray(value))
+        return not memory.owns_array(numpy.asarray(value))
     if not hasattr(torch, "nn"):
         return False
     if issubclass(kind, torch.UntypedStorage):
-        return value.device.type == "cpu" and not owns_storage(value)
+        return value.device.type == "cpu" and not memory.owns_storage(value)
     if not issubclass(kind, torch.Tensor):
         return False
-    if not reads_natively(kind) or value.layout is not torch.strided or value.is_quantized:
-        return True
-    return is_borrowed(value)
+    known = reads_natively(kind) and value.layout is torch.strided and not value.is_quantized
+    return is_borrowed(value) if known else True

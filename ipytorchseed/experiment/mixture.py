@@ -13,20 +13,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from ipytorchseed.errors import ReplayError
+from ipytorchseed.experiment import parts
 from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.copier import Copier
 from ipytorchseed.experiment.engine import Engine
-from ipytorchseed.experiment.parts import (
-    MISSING,
-    Path,
-    differing,
-    find_part,
-    has_same_form,
-    is_same,
-    look,
-    pairs,
-    put_back,
-)
+from ipytorchseed.experiment.parts import MISSING, Path, differing, has_same_form, is_same, pairs
 from ipytorchseed.experiment.trials import Trial, merged
 from ipytorchseed.ledger.records import Part
 from ipytorchseed.why.value_changes import how_far
@@ -37,35 +28,30 @@ class Mixture:
 
     Attributes:
         trials: The differences that can be restored.
+        engine: The engine with the copies of the later state, once ``build`` has made it.
     """
+
+    engine: Engine
 
     def __init__(self) -> None:
         self.trials: list[Trial] = []
         self._found_earlier = CapturedState()
         self._groups: list[list[str]] = []
         self._stay: dict[int, Any] = {}
-        self._engine: Engine | None = None
         self._left_out: dict[str, None] = {}
 
-    @property
-    def engine(self) -> Engine:
-        """The engine with the copies of the later state, once it exists."""
-        assert self._engine is not None  # noqa: S101 -- `build` made it
-        return self._engine
-
-    def _begin(self, earlier: CapturedState | None = None) -> None:
+    def _begin(self, restored: CapturedState) -> None:
         """Bind names to copies of the later state, with some values of the earlier run.
 
         If a class differs between the runs, all copied objects get the class that the trial
         requires, whichever run they are from.
 
         Args:
-            earlier: The values of the earlier run to restore.
+            restored: The values of the earlier run to restore.
 
         Raises:
             ReplayError: A value cannot be copied.
         """
-        restored = CapturedState() if earlier is None else earlier
         later, back = self.engine.original | self.engine.found.names, dict[int, Any]()
         self._stay = dict[int, Any]()
         for name in merged(self.trials).values:
@@ -99,39 +85,37 @@ class Mixture:
         Empty if it cannot be divided into parts.
         """
         if not path and self._is_class(name):
-            held = (each.name for each in self._found_earlier.others)
-            own = [each for each in held if each.startswith(f"{name}.")]
-            both = {each: self._found(each) for each in own}
-            return [
-                (each.removeprefix(f"{name}."),)
-                for each, (now, then) in both.items()
-                if now is not MISSING and not is_same(now, then)
-            ]
+            paths: list[Path] = []
+            for each in self._found_earlier.others:
+                (now, then), own = self._found(each.name), each.name.startswith(f"{name}.")
+                if own and now is not MISSING and not is_same(now, then):
+                    paths.append((each.name.removeprefix(f"{name}."),))
+            return paths
         place, inner = self._place(name, path)
-        now, then, _ = find_part(*self._found(place), inner)
+        now, then, _ = parts.find_part(*self._found(place), inner)
         return [(*path, key) for key in differing(now, then)]
 
-    def are_all(self, name: str, path: Path, parts: Sequence[Path]) -> bool:
+    def are_all(self, name: str, path: Path, chosen: Sequence[Path]) -> bool:
         """Return whether restoring parts certainly restores their whole container.
 
         Args:
             name: The variable.
             path: The path of the container in the variable.
-            parts: The paths of the parts.
+            chosen: The paths of the parts.
         """
         place, inner = self._place(name, path)
         if self._is_class(place):  # a class may have been mutated between the runs
             return False
-        self._put_back(Trial(parts=frozenset((name, part) for part in parts)))
+        self._put_back(Trial(parts=frozenset((name, part) for part in chosen)))
         then = self._found_earlier.get(place, MISSING)
-        made, then, _ = find_part(self._now(place), then, inner)
+        made, then, _ = parts.find_part(self._now(place), then, inner)
         return is_same(made, then)
 
     def describe(self, name: str, path: Path) -> Part:
         """Return a part with its path as code and a description of its change."""
         place, inner = self._place(name, path)
-        now, then, text = find_part(*self._found(place), inner)
-        return Part(f"{place}{text}", how_far(look(then), look(now)))
+        now, then, text = parts.find_part(*self._found(place), inner)
+        return Part(f"{place}{text}", how_far(parts.look(then), parts.look(now)))
 
     def _is_class(self, name: str) -> bool:
         return issubclass(type(self._found_earlier.get(name)), type)
@@ -186,7 +170,7 @@ class Mixture:
     def _put(self, name: str, found: Any, paths: set[Path], copier: Copier) -> None:
         """Restore parts of a value in place."""
         here = self._now(name)
-        made = put_back(here, found, paths, partial(copier.named, name))
+        made = parts.put_back(here, found, paths, partial(copier.named, name))
         if made is not here and name in self.engine.namespace:
             self.engine.namespace[name] = made
         for each in self.engine.found.others:
@@ -195,12 +179,10 @@ class Mixture:
 
     def _part_of_earlier(self, trial: Trial) -> CapturedState:
         """Return the values that the earlier run found in the variables of a trial."""
-        found = self._found_earlier
-        names = {name: found.names[name] for name in trial.values if name in found.names}
+        found, wanted = self._found_earlier, trial.values
+        names = {name: found.names[name] for name in wanted if name in found.names}
         classes = {*map(id, names.values())}
-        others = [
-            each for each in found.others if each.name in trial.values or id(each.owner) in classes
-        ]
+        others = [e for e in found.others if e.name in wanted or id(e.owner) in classes]
         return CapturedState(names, others)
 
     def _separate(self, names: frozenset[str]) -> bool:
@@ -209,8 +191,7 @@ class Mixture:
         If two variables share parts, these parts are restored with the smaller variable. The
         order of restoring is added to ``_groups``.
         """
-        found = {name: self._found(name) for name in names}
-        sizes = {}
+        found, sizes = {name: self._found(name) for name in names}, {}
         for name, both in found.items():
             held = [*pairs(*both, set())]
             memory = [now.nbytes for now, then in held if has_same_form(now, then)]

@@ -22,6 +22,9 @@ from ipytorchseed.introspection.anatomy import anatomy, find_member, full_name
 # The path of a part in a value: its keys, from the outermost to the innermost.
 Path = tuple[Hashable, ...]
 
+# Copies a value.
+Copy = Callable[[Any], Any]
+
 # The value of a missing part.
 MISSING: Any = object()
 
@@ -76,22 +79,16 @@ def is_same(now: object, then: object) -> bool:
 
 def kind_of(now: Any, then: Any) -> Kind | None:
     """Return the kind of two values; None if their parts do not correspond."""
-    kinds = type(now), type(then)
-    if (
-        now is then
-        or MISSING is now
-        or id(kinds[0]) in ATOMIC
-        or full_name(kinds[0]) != full_name(kinds[1])
-    ):
+    has, was = type(now), type(then)
+    if now is then or MISSING is now or id(has) in ATOMIC or full_name(has) != full_name(was):
         return None
-    writer = writer_of(kinds[0])
+    writer = writer_of(has)
     kind = _OBJECT if writer in BY_ATTRIBUTES else _KINDS.get(writer)
     if kind is None or not kind.fits(now, then):
         return None
-    has, was = kind.divide(now), kind.divide(then)
-    if kind.fixed and has.keys() != was.keys():
-        return None
-    return kind if max(len(has), len(was)) <= _MOST else None
+    keys, others = kind.divide(now).keys(), kind.divide(then).keys()
+    fits = keys == others or not kind.fixed
+    return kind if fits and max(len(keys), len(others)) <= _MOST else None
 
 
 def differing(now: object, then: object) -> list[Any]:
@@ -136,13 +133,7 @@ def pairs(now: Any, then: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
             waiting += [(part, was.get(key, MISSING)) for key, part in has.items()]
 
 
-def put_back(
-    now: Any,
-    then: Any,
-    paths: Collection[Path],
-    copy: Callable[[Any], Any],
-    within: tuple[int, ...] = (),
-) -> Any:
+def put_back(now: Any, then: Any, paths: Collection[Path], copy: Copy, *within: int) -> Any:
     """Restore parts of a value, in place if possible.
 
     Args:
@@ -172,7 +163,7 @@ def put_back(
     for key in dict.fromkeys([*was, *has]):
         if key in inner:
             part, then = has.get(key, MISSING), was.get(key, MISSING)
-            made = then if then is MISSING else put_back(part, then, inner[key], copy, around)
+            made = then if then is MISSING else put_back(part, then, inner[key], copy, *around)
             now = kind.put(now, key, made)
     return now
 
@@ -282,7 +273,7 @@ def _put_in_optimizer(value: Any, name: str, part: Any) -> Any:
     return value
 
 
-def _fit_in_groups(now: Any, then: Any) -> bool:
+def _fits(now: Any, then: Any) -> bool:
     sizes = [[len(group["params"]) for group in each.param_groups] for each in (now, then)]
     return sizes[0] == sizes[1]
 
@@ -297,6 +288,10 @@ def _put_in_row(value: Any, row: int, part: Any) -> Any:
     return made
 
 
+def _fit_by_row(now: Any, then: Any) -> bool:
+    return bool(now.dtype == then.dtype and now.index.equals(then.index))
+
+
 _OBJECT = Kind(_attributes, _put_attribute, ".{}")
 _ITEMS = Kind(_numbered, _put_item, fixed=True)
 # The kinds, by the function that writes the digest of their values.
@@ -306,14 +301,7 @@ _KINDS = {
     writer_of(deque): _ITEMS,
     writer_of(tuple): Kind(_numbered, _put_in_tuple, fixed=True),
     write_nn_module: Kind(_parts_of_module, _put_in_module, "{}", fixed=True),
-    write_optimizer: Kind(
-        _parts_of_optimizer, _put_in_optimizer, ".{}", _fit_in_groups, refers=True
-    ),
+    write_optimizer: Kind(_parts_of_optimizer, _put_in_optimizer, ".{}", _fits, refers=True),
     write_frame: Kind(_columns, _put_item, fits=lambda now, then: now.index.equals(then.index)),
-    write_series: Kind(
-        _numbered,
-        _put_in_row,
-        ".iloc[{}]",
-        lambda now, then: now.dtype == then.dtype and now.index.equals(then.index),
-    ),
+    write_series: Kind(_numbered, _put_in_row, ".iloc[{}]", _fit_by_row),
 }

@@ -15,6 +15,7 @@ from ipytorchseed.determinism.process_settings import Undo
 from ipytorchseed.determinism.table import read_flags, restore_flags
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.torch_random import has_torch
+from ipytorchseed.why.words import first_of
 
 
 def working_folder() -> str:
@@ -30,7 +31,7 @@ class Process(Struct):
 
     Attributes:
         sources: The state of every source.
-        flags: The value of every flag; None without torch.
+        flags: The value of every flag; empty without torch.
         variables: The environment variables.
         folder: The working folder; empty if it was removed.
         libraries: The settings of libraries, as JSON values.
@@ -38,7 +39,7 @@ class Process(Struct):
     """
 
     sources: Snapshot
-    flags: Mapping[str, object] | None
+    flags: Mapping[str, object]
     variables: dict[str, str]
     folder: str
     libraries: Mapping[str, Any]
@@ -49,7 +50,7 @@ class Process(Struct):
         """Return the current state."""
         return cls(
             snapshot(),
-            read_flags() if has_torch() else None,
+            read_flags() if has_torch() else {},
             dict(os.environ),
             working_folder(),
             read_libraries(sys.modules.keys()),
@@ -60,7 +61,7 @@ class Process(Struct):
         """Restore the state. An error in one part is raised after the other parts."""
         with ExitStack() as parts:  # runs in reverse: the environment first
             parts.callback(restore, self.sources)
-            if self.flags is not None:
+            if self.flags:
                 parts.callback(restore_flags, self.flags)
             parts.callback(self.restore_libraries)
             parts.callback(self._enter_folder)
@@ -68,15 +69,15 @@ class Process(Struct):
 
     def moved(self) -> list[str]:
         """Return the names of sources, flags, variables and settings that differ now."""
-        pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = [
-            (self.sources.states, snapshot().states),
-            (self.variables, os.environ),
-            (self.libraries, {"folder": "", **read_libraries(sys.modules.keys())}),
-        ]
-        if self.flags is not None:
-            pairs.append((self.flags, read_flags()))
+        now = Process.now()
+        pairs: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...] = (
+            (self.sources.states, now.sources.states),
+            (self.variables, now.variables),
+            (self.libraries, {"folder": "", **now.libraries}),
+            (self.flags, now.flags),
+        )
         found = [name for old, new in pairs for name in old if old[name] != new.get(name)]
-        new = [name for name in os.environ if name not in self.variables]
+        new = [name for name in now.variables if name not in self.variables]
         return ["working folder" if name == "folder" else name for name in [*found, *new]]
 
     def _enter_folder(self) -> None:
@@ -90,10 +91,6 @@ class Process(Struct):
             os.environ.update(self.variables)
 
 
-# The maximum number of names that a message lists.
-MOST = 3
-
-
 def say_restored(whole: str, stays: list[str]) -> str:
     """Return a clause that says that everything is restored, or what is not.
 
@@ -101,7 +98,4 @@ def say_restored(whole: str, stays: list[str]) -> str:
         whole: The beginning of the clause: ``everything is``.
         stays: The names of what could not be restored.
     """
-    if not stays:
-        return f"{whole} as before"
-    more = f" and {len(stays) - MOST} more" if len(stays) > MOST else ""
-    return f"{whole} as before, except {', '.join(stays[:MOST])}{more}"
+    return f"{whole} as before{f', except {first_of(stays, 3)}' if stays else ''}"

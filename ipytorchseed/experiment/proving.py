@@ -89,9 +89,8 @@ class Experiments(Mixture):
         self._against = against
         moved = {n for n, each in against.before.items() if each != run.before.get(n, each)}
         drawn = {name for name in moved if against.before[name] != against.after.get(name)}
-        digests = {
-            against.before[name] for name in drawn | {cause.name for cause in causes} & moved
-        }
+        wanted = drawn | {cause.name for cause in causes} & moved
+        digests = {against.before[name] for name in wanted}
         kept = digests - present.pruned(digests)
         self._moved = frozenset(name for name in drawn if against.before[name] in kept)
         self._files = present.kept_files(against)
@@ -139,13 +138,12 @@ class Experiments(Mixture):
         kept = self._values[1].keys() | alike - wanted
         plan = self._plan(self._against, kept)
         if plan.blocked:
-            open_ = {
-                name: reads[name]
-                for name in wanted - kept
-                if not self._plan(replace(self._against, reads={name: reads[name]})).blocked
+            singly = {
+                name: replace(self._against, reads={name: reads[name]}) for name in wanted - kept
             }
+            open_ = {name for name, only in singly.items() if not self._plan(only).blocked}
             wanted &= {*open_, *kept}
-            plan = self._plan(replace(self._against, reads=open_))
+            plan = self._plan(replace(self._against, reads={name: reads[name] for name in open_}))
         made = {name for step in self._later.steps[:-1] for name in step.run.writes}
         wanted -= {name for name in alike - made if self._is_altered_since(name)}
         wanted -= alike - made.union(*(step.run.writes for step in plan.steps[:-1]))
@@ -183,9 +181,10 @@ class Experiments(Mixture):
         Raises:
             ReplayError: A value cannot be copied.
         """
-        names, places = self._reachable()
+        names = self._reachable()
+        places = filter(None, map(place_of, names))
         engine = Engine(self._namespace, names, places, hidden=self._hidden, limit=limit)
-        self._engine = engine
+        self.engine = engine
         if self._earlier.steps:
             self._make(self._earlier, play)
             engine.bind(self._values[1])
@@ -202,7 +201,7 @@ class Experiments(Mixture):
     def _make(self, plan: Plan, play: Callable[[Run, Callable[[], None]], None]) -> None:
         """Run the cells that recreate the values that a run found."""
         redirected.clear()
-        self._begin()
+        self._begin(CapturedState())
         for step in plan.steps[:-1]:
             play(step.run, partial(self._begin_as, step))
 
@@ -230,8 +229,7 @@ class Experiments(Mixture):
     @property
     def lost(self) -> str:
         """Return why running on copies may change the result; "" if no reason is known."""
-        every = () if self._engine is None else self._engine.cut
-        cut = [name for name in every if name in self._run.reads]
+        cut = [name for name in self.engine.cut if name in self._run.reads]
         left_out = [name for name in self._left_out if name in self._run.reads]
         if left_out:
             return f"`{left_out[0]}` cannot be copied"
@@ -242,8 +240,7 @@ class Experiments(Mixture):
 
         If that run found no file, there is no file at this path.
         """
-        if self._folder is None:
-            self._folder = TemporaryDirectory(prefix="its-")
+        self._folder = self._folder or TemporaryDirectory(prefix="its-")
         copy = Path(self._folder.name, xxh3_64_hexdigest(path.encode()), Path(path).name)
         content = self._files[path]
         if content is not None and not copy.exists():
@@ -256,7 +253,7 @@ class Experiments(Mixture):
         open_instead({})
         if self._folder is not None:
             self._folder.cleanup()
-        return [] if self._engine is None else self._engine.leave()
+        return self.engine.leave() if hasattr(self, "engine") else []
 
     def _begin_as(self, step: Step) -> None:
         """Restore the process to the start of a run.
@@ -279,25 +276,21 @@ class Experiments(Mixture):
         except OSError:  # the folder was removed
             return False
         flags = {name: plain(value) for name, value in read_flags().items()} if has_torch() else {}
-        flags |= read_libraries(sys.modules.keys())
-        wanted = {name: record.settings[name] for name in trial.settings & record.settings.keys()}
-        return all(flags.get(name, value) == value for name, value in wanted.items())
+        now = {**record.settings, **flags, **read_libraries(sys.modules.keys())}
+        wanted = trial.settings & record.settings.keys()
+        return all(now[name] == record.settings[name] for name in wanted)
 
-    def _reachable(self) -> tuple[list[str], list[tuple[str, str]]]:
+    def _reachable(self) -> list[str]:
         """Return the variables and the attributes of modules that the cells may reach."""
-        names: set[str] = set()
+        names, scope = {*chain(*self._values)}, (self._namespace, self._hidden)
         for step in self.plan.steps:
             run, effects = step.run, self._present.effects(step.run)
-            found = find_dependencies(
-                effects, self._namespace, self._hidden, seconds=IN_DEPENDENCIES
-            )
+            found = find_dependencies(effects, *scope, seconds=IN_DEPENDENCIES)
             if not found.complete:
                 names |= named(self._namespace).keys()
             names |= {*run.reads, *run.writes, *effects.reads, *effects.writes, *found.writes}
             names |= {".".join(filter(None, place)) for place in found.names.values()}
-        names.update(*self._values)
-        own = [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
-        return own, [*filter(None, map(place_of, own))]
+        return [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
 
     def _join(self, engine: Engine) -> None:
         """Merge the trials of variables that share objects and cannot be separated."""
@@ -306,11 +299,9 @@ class Experiments(Mixture):
             for held in (engine.captured().names, self._found_earlier.names)
             for made in [{n: v for n, v in sorted(held.items()) if engine.replaces(n, v)}]
         ]
-        differ = frozenset(
-            name
-            for name, value in self._against.reads.items()
-            if name in self._run.reads and same(value, self._run.reads[name]) is False
-        )
+        then, now = self._against.reads, self._run.reads
+        both = [name for name in then if name in now]
+        differ = frozenset(name for name in both if same(then[name], now[name]) is False)
         joined: dict[frozenset[str], list[Trial]] = {}
         for trial in self.trials:
             values, before = trial.values, frozenset[str]()

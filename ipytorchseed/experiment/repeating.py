@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -58,11 +58,9 @@ def find_differences(before: Outcome, after: Outcome) -> tuple[Change, ...]:
         if results_differ(one, other):
             found.append(Change("variable", name, how_far(one, other)))
     found += find_output_changes(before.outputs, after.outputs)
-    found += [
-        Change("source", name, "was left in a different state")
-        for name in dict.fromkeys([*before.sources, *after.sources])
-        if before.sources.get(name) != after.sources.get(name)
-    ]
+    for name in dict.fromkeys([*before.sources, *after.sources]):
+        if before.sources.get(name) != after.sources.get(name):
+            found.append(Change("source", name, "was left in a different state"))
     return tuple(found)
 
 
@@ -130,21 +128,18 @@ class RepeatedCell:
         return let_through(partial(self._look, shown), once=True)
 
     def _look(self, shown: Shown) -> Outcome:
-        names = self.engine.users()
-        chosen = [name for name in names if self._is_compared(name)]
+        names, memo = self.engine.users(), Memo()
+        chosen = sorted(name for name in names if self._is_compared(name))
         states = dict(StateWatch().read().digests)
         states |= {found.name: found.digest for found in self.engine.generators()}
-        memo = Memo()
-        return Outcome(
-            variables={name: _value(names[name], memo) for name in sorted(chosen)},
-            outputs=replace(
-                shown.outputs,
-                result=None if shown.result is None else _value(shown.result, memo),
-                stdout=None if prints_no_result(self.source) else shown.outputs.stdout,
-                error=None if shown.error is None else one_line(shown.error),
-            ),
-            sources=states,
+        variables = {name: _value(names[name], memo) for name in chosen}
+        outputs = replace(
+            shown.outputs,
+            result=None if shown.result is None else _value(shown.result, memo),
+            stdout=None if prints_no_result(self.source) else shown.outputs.stdout,
+            error=None if shown.error is None else one_line(shown.error),
         )
+        return Outcome(variables, outputs, states)
 
     def line(self, number: int) -> str:
         """Return the text of a line of the cell."""
@@ -162,8 +157,7 @@ def _value(content: object, memo: Memo) -> Fingerprint:
 
 def one_line(error: BaseException) -> str:
     """Return the class of an error and the first line of its message."""
-    try:
+    said = ""
+    with suppress(Exception):  # the user's exception class may raise in `__str__`
         said = str(error).partition("\n")[0][:MOST_ERROR]
-    except Exception:  # noqa: BLE001 -- the user's exception class may raise in `__str__`
-        said = ""
     return without_noise(f"{type(error).__name__}: {said}" if said else type(error).__name__)

@@ -10,25 +10,11 @@ from pathlib import PurePath
 
 from ipytorchseed.experiment.parts import Path
 from ipytorchseed.experiment.proving import Experiments
-from ipytorchseed.experiment.trials import UNREPEATED, Trial, compare, merged
+from ipytorchseed.experiment.trials import UNREPEATED, Key, Trial, compare, merged
 from ipytorchseed.ledger.records import Finding, Part, Run
+from ipytorchseed.why import experiments as judging
 from ipytorchseed.why.changes import find_changes
-from ipytorchseed.why.experiments import (
-    EARLIER,
-    IT,
-    NO_EFFECT,
-    PROVED,
-    RESULT,
-    UNPROVED,
-    UNTESTED,
-    Result,
-    Verdict,
-    count_most,
-    judge,
-    judge_repeat,
-    judge_unrepeated,
-    minimize,
-)
+from ipytorchseed.why.experiments import NO_EFFECT, PROVED, Result, Verdict
 from ipytorchseed.why.explanation import Cause, Change, Explanation, suspect
 from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
@@ -75,7 +61,7 @@ class Search:
         extra = experiments.extra
         self._extra = ", ".join(sorted(extra.values | extra.states))
         self._trials = _labelled(said.suspects, experiments.trials)
-        self._most = count_most(len(self._trials) + bool(self._extra))
+        self._most = judging.count_most(len(self._trials) + bool(self._extra))
         self._runs: dict[Trial, Run] = {}
 
     def find(self) -> dict[int, Finding]:
@@ -92,24 +78,22 @@ class Search:
         volatile, self._compared = _find_compared(self._said, first)
         changed = {*map(_key, self._said.changed)}
         self._passed_over = (changed | _inputs(self._said)) - {*map(_key, self._compared)}
-        compared = (
-            f"{EARLIER}'s {listed(sorted(map(_name, self._compared)))}" if volatile else RESULT
-        )
+        names = listed(sorted(map(_name, self._compared)))
+        result = f"{judging.EARLIER}'s {names}" if volatile else judging.RESULT
         found: dict[str, Verdict] = {}
         if self._trials:
             lost = self._experiments.lost
-            found = judge([*self._trials], self._result_with, lost, self._extra, compared)
+            found = judging.judge([*self._trials], self._result_with, lost, self._extra, result)
         found = {label: self._doubted(label, verdict) for label, verdict in found.items()}
         parts = dict.fromkeys(found, tuple[Part, ...]())
         self._most = max(self._most, _RUNS)
         with suppress(Exception, KeyboardInterrupt):  # findings so far are kept
             for label in found:
                 parts[label] = self._narrowed(label, found)
-        causes = self._said.suspects
+        said, causes = self._said, self._said.suspects
         if not causes:
-            said = self._said
             hidden = unseen(said.against.reads, said.run.reads) if said.against else []
-            return {0: judge_repeat(self._result_with(frozenset()), hidden)}
+            return {0: judging.judge_repeat(self._result_with(frozenset()), hidden)}
         findings = self._unrepeated(volatile, found)
         for label, verdict in found.items():
             places = self._trials[label].causes
@@ -125,11 +109,10 @@ class Search:
 
     def _result_with(self, labels: frozenset[str]) -> Result:
         """Return which run's result the cell gives with some suspects restored."""
-        return self._result(self._together(labels), labels)
+        return self._result(self._together(labels), ", ".join(sorted(labels)))
 
-    def _result(self, trial: Trial, restored: Iterable[str]) -> Result:
-        made = self._made(trial, f"with {', '.join(sorted(restored))} restored …")
-        said = self._said
+    def _result(self, trial: Trial, restored: str) -> Result:
+        said, made = self._said, self._made(trial, f"with {restored} restored …")
         earlier = said.against or said.run
         return compare(said.run, earlier, made, self._compared, self._passed_over)
 
@@ -152,20 +135,23 @@ class Search:
         tried = frozenset(path for each in self._runs for path in each.files)
         if unreached := self._experiments.unreached(trial) & tried:
             names = listed(sorted(f"`{PurePath(each).name}`" for each in unreached))
-            return Verdict(f"{UNTESTED}: the cell does not open {names} with Python's `open`")
+            return Verdict(
+                f"{judging.UNTESTED}: the cell does not open {names} with Python's `open`"
+            )
         if verdict.level != NO_EFFECT or trial not in self._runs:
             return verdict
-        own = {("variable", name) for name in trial.values}
         touched = {*map(_key, find_changes(self._said.run, self._runs[trial]))}
+        own = {("variable", name) for name in trial.values}
         also = touched & {*map(_key, self._said.changed)} - own
         if not also:
             return verdict
         what = listed(sorted(name or what for what, name in also))
-        return Verdict(f"{UNPROVED}: restoring {IT} changes {what}")
+        return Verdict(f"{judging.UNPROVED}: restoring {judging.IT} changes {what}")
 
     def _narrowed(self, label: str, found: Mapping[str, Verdict]) -> tuple[Part, ...]:
         """Return the parts of a proved suspect that suffice, if any."""
-        trial, name = self._trials[label], next(iter(self._trials[label].values), "")
+        trial = self._trials[label]
+        name = next(iter(trial.values), "")
         is_one = len(trial.causes) == 1 and trial == Trial(trial.causes, values=frozenset({name}))
         if found[label].level != PROVED or not is_one:
             return ()
@@ -192,12 +178,12 @@ class Search:
             trial = rest | Trial(parts=frozenset((name, path) for path in paths))
             if trial not in self._runs and not self._has_time:
                 return False
-            return self._result(trial, [f"parts of {name}"]) is Result.EARLIER
+            return self._result(trial, f"parts of {name}") is Result.EARLIER
 
         found: Sequence[Path] = ()
         path: Path = ()
         while 0 < len(parts := self._experiments.parts(name, path)) <= _PARTS:
-            fewer = minimize(parts, gives)
+            fewer = judging.minimize(parts, gives)
             if len(fewer) > _NAMED or len(fewer) == len(parts) > 1:
                 break
             known = len(parts) > 1 or self._experiments.are_all(name, path, parts)
@@ -212,22 +198,18 @@ class Search:
     def _has_time(self) -> bool:
         return len(self._runs) < _RUNS and time.monotonic() + 2 * self._longest < self._until
 
-    def _unrepeated(
-        self, volatile: set[tuple[str, str]], found: Mapping[str, Verdict]
-    ) -> dict[int, Finding]:
+    def _unrepeated(self, volatile: set[Key], found: Mapping[str, Verdict]) -> dict[int, Finding]:
         """Return the findings about clocks, entropy and nondeterministic operations."""
-        suspects = self._said.suspects
+        suspects, again = self._said.suspects, self._result_with(frozenset())
         places = [place for place, each in enumerate(suspects) if each.kind in UNREPEATED]
-        finding = judge_unrepeated(
-            self._result_with(frozenset()),
-            sorted(name or what for what, name in volatile),
-            settled=any(each.level == PROVED for each in found.values()),
-            alone=len(places) == 1 and not self._experiments.lost,
-        )
+        names = sorted(name or what for what, name in volatile)
+        settled = any(each.level == PROVED for each in found.values())
+        alone = len(places) == 1 and not self._experiments.lost
+        finding = judging.judge_unrepeated(again, names, settled=settled, alone=alone)
         return {} if finding is None else dict.fromkeys(places, finding)
 
 
-def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]], list[Change]]:
+def _find_compared(said: Explanation, first: Run) -> tuple[set[Key], list[Change]]:
     """Return the changes that every run shows, and those that experiments compare.
 
     A change of a suspect, such as a counter, is compared only if nothing else changed.
@@ -245,23 +227,19 @@ def _find_compared(said: Explanation, first: Run) -> tuple[set[tuple[str, str]],
     return volatile, [each for each in stable if _key(each) not in suspects] or stable
 
 
-def _inputs(said: Explanation) -> set[tuple[str, str]]:
+def _inputs(said: Explanation) -> set[Key]:
     """Return the keys of changes of variables that are suspects."""
     return {("variable", each.name) for each in said.suspects if each.kind == "input"}
 
 
-def _key(change: Change) -> tuple[str, str]:
+def _key(change: Change) -> Key:
     return change.what, change.name
 
 
-def _is_short(detail: str) -> bool:
-    """Return whether a change shows values and fits into a sentence."""
-    return " → " in detail and len(detail) <= _SHORT
-
-
 def _say_part(part: Part) -> str:
-    """Return a part of a variable as code, with its change if that is short."""
-    return f"`{part.path}`" + (f" ({part.detail})" if _is_short(part.detail) else "")
+    """Return a part of a variable as code, with its change if it shows short values."""
+    is_short = " → " in part.detail and len(part.detail) <= _SHORT
+    return f"`{part.path}` ({part.detail})" if is_short else f"`{part.path}`"
 
 
 def _name(change: Change) -> str:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.alerts import find_advice, has_other_algorithm
 from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, find_differences
-from ipytorchseed.experiment.verdict import Culprit, Entry, Traced
+from ipytorchseed.experiment.verdict import Checked, Culprit, Entry
 from ipytorchseed.reads.entropy import is_program, sentence
 from ipytorchseed.trace.compiled import COMPILED
 from ipytorchseed.why.words import many
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ipytorchseed.trace.comparing import Comparison
     from ipytorchseed.trace.loading import Loaded, Operation
     from ipytorchseed.trace.recorder import Recorder
+
+    _Traces = tuple[Outcome, Loaded | None, Recorder | None]
 
 # The maximum number of traced runs to compare with the first traced run.
 _ATTEMPTS = 4
@@ -28,20 +30,23 @@ _FILL = 0x35
 # What a trace cannot see in a cell that uses compiled code.
 _COMPILED = "operations inside torch.compile's regions are not seen, only what goes in and out"
 
+# What may differ if hashes differ.
+_SETS = "it may use the order of a set, which depends on addresses if the items are objects"
+
 # Packages that run code in varying order.
 _CONCURRENT = frozenset({"asyncio", "concurrent", "joblib", "multiprocessing", "threading"})
 
 
-def trace_difference(cell: RepeatedCell, second: Outcome) -> Traced:
+def trace_difference(cell: RepeatedCell, second: Outcome, found: Checked) -> None:
     """Trace a cell whose runs differ, and find the origin of the difference.
 
     Args:
         cell: The cell.
         second: The outcome of the first run on copies.
+        found: The result of the check. The origin is added to it.
     """
     from ipytorchseed.trace.comparing import compare
 
-    found = Traced()
     first, trace, recorder = _traced(cell, "a traced run", _FILL)
     compared, differ, outcomes = None, False, [first]
     for attempt in range(1, _ATTEMPTS + 1):
@@ -59,19 +64,15 @@ def trace_difference(cell: RepeatedCell, second: Outcome) -> Traced:
         found.notes += tuple(recorder.notes)
     if compared is not None:
         _judge(cell, found, compared)
-    first_difference = None if compared is None else compared.first
-    if found.culprit is None or (first_difference is not None and first_difference.outside):
+    if found.culprit is None or found.entry is not None:
         threads = 0 if recorder is None else recorder.threads - 1
         found.suspects = tuple(_suspects(cell, first, outcomes[-1], threads))
         # all operations are equal, so the difference may come from timing
         if differ and not found.suspects:
             found.suspects = tuple(map(sentence, sorted(cell.dependencies.timing)))
-    return found
 
 
-def _traced(
-    cell: RepeatedCell, what: str, fill: int
-) -> tuple[Outcome, Loaded | None, Recorder | None]:
+def _traced(cell: RepeatedCell, what: str, fill: int) -> _Traces:
     """Run the cell, and record its operations if torch is imported."""
     cell.progress(what)
     if not hasattr(sys.modules.get("torch"), "nn"):
@@ -85,12 +86,11 @@ def _traced(
     return cell.again(recorder), trace.load(), recorder
 
 
-def _judge(cell: RepeatedCell, found: Traced, compared: Comparison) -> None:
+def _judge(cell: RepeatedCell, found: Checked, compared: Comparison) -> None:
     """Add the operations that the comparison found to the result."""
     first, operation = compared.first, compared.operation
     if first is not None and first.outside:
-        shown = first.shown
-        found.entry = Entry(shown.name, shown.place.line or None, draws=first.draws)
+        found.entry = Entry(first.shown.name, first.shown.place.line or None, draws=first.draws)
     if first is not None and first.source is not None:
         found.culprit = _unwritten(cell, first.source, first.shown)
     elif operation is not None:
@@ -111,38 +111,29 @@ def _suspects(cell: RepeatedCell, first: Outcome, last: Outcome, threads: int) -
         how = own if threads > 0 else f"uses {uses}"
         said.append(f"it {how}: their order varies from run to run")
     if dependencies.hashes:
-        said.append(
-            "it may use the order of a set, which depends on addresses if the items are objects"
-        )
+        said.append(_SETS)
     differences = find_differences(first, last)
     left = [each.name for each in differences if each.what == "source"]
     if left and not said:
         said.append(f"{left[0]} was left in a different state: the runs drew differently from it")
     said += [sentence(name) for name in asks if is_program(name)]
     loader: Any = getattr(sys.modules.get("torch.utils.data"), "DataLoader", ())
-    names = cell.namespace
-    return said + [
-        f"{name} loads data in worker processes, whose operations are not seen"
-        for name in cell.engine.copied
-        if issubclass(type(names.get(name)), loader) and names[name].num_workers > 0
-    ]
+    for name in cell.engine.copied:
+        value: Any = cell.namespace.get(name)
+        if issubclass(type(value), loader) and value.num_workers > 0:
+            said.append(f"{name} loads data in worker processes, whose operations are not seen")
+    return said
 
 
 def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:
     """Describe an operation: its place in the cell, and torch's documentation of it."""
     short = shown.name.rpartition("::")[2]
     advice = find_advice(short)
-    place, known = shown.place, "" if advice is None else "raises"
-    return Culprit(
-        operation=shown.name,
-        line=place.line or None,
-        code=cell.line(place.line),
-        index=shown.index,
-        module=place.module,
-        backward=place.backward,
-        instead=advice or "",
-        known="switches" if has_other_algorithm(short) else known,
-    )
+    known = "" if advice is None else "raises"
+    known = "switches" if has_other_algorithm(short) else known
+    place = shown.place
+    where = place.line or None, cell.line(place.line), shown.index, place.module, place.backward
+    return Culprit(shown.name, *where, instead=advice or "", known=known)
 
 
 def _unwritten(cell: RepeatedCell, source: Operation, reader: Operation) -> Culprit:

@@ -18,6 +18,9 @@ from ipytorchseed.why.evidence import FOLDER
 from ipytorchseed.why.experiments import Result
 from ipytorchseed.why.explanation import Cause, Change
 
+# What a change is about: its ``what`` and ``name``.
+Key = tuple[str, str]
+
 
 class Trial(Struct, frozen=True):
     """A set of differences that an experiment restores together.
@@ -126,11 +129,10 @@ def _trial_of_setting(against: Run, name: str) -> Trial | str:
 
 
 def _trial_of_input(run: Run, against: Run, name: str, kept: Collection[str]) -> Trial | str:
-    values = against.reads.get(name), run.reads.get(name)
-    if values[0] is None and name not in kept:
+    if name not in against.reads and name not in kept:
         known = name in against.missing and "." not in name
         return Trial(unbound=frozenset({name})) if known else "its earlier value was not recorded"
-    if any(value is not None and value.opaque for value in values):
+    if any(name in each.reads and each.reads[name].opaque for each in (against, run)):
         return "it cannot be inspected"
     return Trial(values=frozenset({name}))
 
@@ -158,11 +160,7 @@ def mixed_run(run: Run, against: Run, trial: Trial) -> Run:
 
 
 def compare(
-    run: Run,
-    against: Run,
-    made: Run,
-    changed: Sequence[Change],
-    volatile: Collection[tuple[str, str]] = (),
+    run: Run, against: Run, made: Run, changed: Sequence[Change], volatile: Collection[Key] = ()
 ) -> Result:
     """Return which of two runs a rerun agrees with.
 
@@ -173,17 +171,13 @@ def compare(
         changed: The differences between the two runs. The rerun agrees with a run only if all of
             these are known to be equal. Aliases of objects that the cell changes are excluded,
             since they do not refer to the copies.
-        volatile: ``what`` and ``name`` of changes that are not compared.
+        volatile: The changes that are not compared.
     """
     other_names = {*run.in_place} - run.reads.keys() - {*made.in_place}
+    ignored = {*volatile, *(("variable", name) for name in other_names)}
 
     def compared(changes: Iterable[Change]) -> list[Change]:
-        return [
-            each
-            for each in changes
-            if (each.what != "variable" or each.name not in other_names)
-            and (each.what, each.name) not in volatile
-        ]
+        return [each for each in changes if (each.what, each.name) not in ignored]
 
     wanted = compared(changed)
     for known, result in ((against, Result.EARLIER), (run, Result.LATER)):
@@ -196,9 +190,7 @@ def compare(
 def _is_alike(change: Change, known: Run, made: Run) -> bool:
     """Return whether two runs are known to be equal in the result that a change names."""
     if change.what == "variable":
-        one, other = (
-            run.writes.get(change.name) or run.reads.get(change.name) for run in (known, made)
-        )
+        one, other = ({**run.reads, **run.writes}.get(change.name) for run in (known, made))
         return one is not None and other is not None and same(one, other) is True
     word = {"result": "result", "stdout": "printed", "display": "displayed"}.get(change.what)
     return word is None or word not in " ".join(not_compared(known.outputs, made.outputs))

@@ -55,27 +55,7 @@ class Entry(Struct, frozen=True):
     draws: bool = False
 
 
-class Traced(Struct, kw_only=True):
-    """The result of tracing runs of a cell.
-
-    Attributes:
-        culprit: The operation that gave a different result, if any.
-        entry: The operation that received different inputs from outside torch, if any.
-        suspects: Clauses that say what else can explain the difference.
-        operations: The number of operations in a traced run; 0 if no run was traced.
-        first_only: Whether only the cell's own run differs, and all runs on copies are equal.
-        notes: Clauses about what could not be copied or observed.
-    """
-
-    culprit: Culprit | None = None
-    entry: Entry | None = None
-    suspects: tuple[str, ...] = ()
-    operations: int = 0
-    first_only: bool = False
-    notes: tuple[str, ...] = ()
-
-
-class Checked(Traced):
+class Checked(Struct):
     """The result of running a cell several times, and of tracing a difference.
 
     Attributes:
@@ -85,6 +65,12 @@ class Checked(Traced):
         with_flags: The outcome under deterministic flags: ``repeats``, ``differs`` (also if torch
             is not imported) or ``error``; None if no difference was found.
         flags_said: torch's error message under deterministic flags, or "".
+        culprit: The operation that gave a different result, if any.
+        entry: The operation that received different inputs from outside torch, if any.
+        suspects: Clauses that say what else can explain the difference.
+        operations: The number of operations in a traced run; 0 if no run was traced.
+        first_only: Whether only the cell's own run differs, and all runs on copies are equal.
+        notes: Clauses about what could not be copied or observed.
     """
 
     runs: int
@@ -92,6 +78,12 @@ class Checked(Traced):
     compared: int = 0
     with_flags: str | None = None
     flags_said: str = ""
+    culprit: Culprit | None = None
+    entry: Entry | None = None
+    suspects: tuple[str, ...] = ()
+    operations: int = 0
+    first_only: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def reproducible(self) -> bool:

@@ -138,7 +138,7 @@ STEPS = {
         "for path, reason in shared.items():", "for path, reason in ():",
         f"{PROVE}::test_what_cannot_be_copied_is_left_alone",
     ),
-    "experiments leave": _proving("else self._engine.leave()", "else []", _MAKER),
+    "experiments leave": _proving("return self.engine.leave()", "return []", _MAKER),
     "experiments chdir": _proving(
         "os.chdir(step.run.settings[FOLDER])", "pass", f"{PROVE}::test_a_folder_of_the_later_run_that_is_gone",
     ),
@@ -146,7 +146,7 @@ STEPS = {
         "if not self._is_set(each)]", "if False]", f"{PROVE}::test_a_working_folder_that_is_gone",
     ),
     "experiments cut graphs": _proving(
-        "cut = [name for name in every if name in self._run.reads]", "cut = []",
+        "cut = [name for name in self.engine.cut if name in self._run.reads]", "cut = []",
         f"{PROVE}::test_a_graph_that_is_not_copied_is_the_reason",
     ),
     # A cell that runs again starts like its run.
@@ -253,14 +253,15 @@ STEPS = {
         f"{PROVE}::test_an_input_that_nothing_makes",
     ),
     "proofs attributes of classes": _mixture(
-        "or id(each.owner) in classes", "",
+        "or id(e.owner) in classes", "",
         f"{PROVE}::test_an_attribute_of_a_class_that_the_cell_sets",
     ),
     "search parts": _search(
         "parts[label] = self._narrowed(label, found)", "pass", f"{PROVE}::test_an_input_whose_maker_would_write_a_file",
     ),
     "search repeats": _search(
-        "return {0: judge_repeat(self._result_with(frozenset()), hidden)}", "return {0: Finding()}",
+        "return {0: judging.judge_repeat(self._result_with(frozenset()), hidden)}",
+        "return {0: Finding()}",
         f"{PROVE}::test_a_cell_that_repeats_though_nothing_explains_its_change",
     ),
     "search groups": _mixture(
@@ -268,7 +269,7 @@ STEPS = {
         "return False", "tests/experiment/test_parts.py", PROVE,
     ),
     "compare other names": _trials(
-        "or each.name not in other_names", "or True",
+        '*(("variable", name) for name in other_names)', "",
         f"{PROVE}::test_another_name_of_a_part_of_a_model_is_no_result_of_its_own",
     ),
     "compare unknown": _trials(

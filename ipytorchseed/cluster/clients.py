@@ -65,24 +65,19 @@ def connect(profile: str) -> Any:  # an ipyparallel.Client
         LookupFailure: No cluster runs or answers, it has no engine, or ipyparallel is not
             installed.
     """
-    ipyparallel = import_ipyparallel()
-    profile = profile or "default"
+    ipyparallel, profile = import_ipyparallel(), profile or "default"
     what = f"profile {profile!r}"
-    try:
-        running = [*ipyparallel.ClusterManager().load_clusters(profile=profile).values()]
-    except Exception:  # noqa: BLE001 -- IPython raises if the profile was never used
-        running = []
-    ways = [each.connect_client_sync for each in running]
-    said = ""
-    for way in [*ways, partial(ipyparallel.Client, profile=profile)]:
+    ways, said = [partial(ipyparallel.Client, profile=profile)], ""
+    with suppress(Exception):  # IPython raises if the profile was never used
+        running = ipyparallel.ClusterManager().load_clusters(profile=profile).values()
+        ways = [*(each.connect_client_sync for each in running), *ways]
+    for way in ways:
         try:
-            client = way()
+            return _with_engines(way(), what)
         except (OSError, ipyparallel.error.IPythonError) as error:
             said = str(error).partition("\n")[0].rstrip(".")
         except AttributeError:  # raised by ipyparallel if the cluster's controller is gone
             said = "its controller has stopped"
-        else:
-            return _with_engines(client, what)
     more = "" if profile == "default" else f" --profile={profile}"
     msg = f"no cluster answers under {what} ({said}); for example: ipcluster start -n 4{more}"
     raise LookupFailure(msg)
@@ -101,17 +96,15 @@ def ask(view: Any, function: Callable[..., T], *given: object) -> list[T]:
         LookupFailure: A call failed; the message says why, and what to do.
     """
     try:
-        found: list[T] = view.apply_sync(function, *given)
+        return [*view.apply_sync(function, *given)]
     except import_ipyparallel().error.RemoteError as raised:
         raise LookupFailure(explain(raised)) from None
-    return found
 
 
 def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
     """Describe the first error that an engine raised, and what to do about it."""
-    several = getattr(raised, "elist", None) or [
-        (raised.ename, raised.evalue, "", raised.engine_info)
-    ]
+    own = (raised.ename, raised.evalue, "", raised.engine_info)
+    several = getattr(raised, "elist", None) or [own]
     name, said, _, where = several[0][:4]
     if name == LookupFailure.__name__:
         return str(said)

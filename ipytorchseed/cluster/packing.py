@@ -37,7 +37,7 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
         namespace: The user's namespace. The import paths of all its values are sent.
         names: The names whose values are sent.
     """
-    from ipyparallel.serialize import can
+    from ipyparallel.serialize import can, serialize_object
     from ipyparallel.serialize.canning import CannedArray, CannedBytes, CannedObject
 
     paths = {name: _path_of(it) for name, it in [*namespace.items()] if type(name) is str}
@@ -45,25 +45,20 @@ def pack(namespace: Mapping[str, Any], names: Collection[str]) -> Packed:
     for name in names - packed.imports.keys():
         value = namespace[name]
         canned = _attempt(partial(can, value))
-        if isinstance(canned, Exception):
-            packed.left[name] = _why(canned)
-        elif isinstance(canned, CannedObject) and not isinstance(
-            canned, (CannedArray, CannedBytes)
-        ):
-            why = _refusal(value)  # not of ``canned``, which is emptied when it is serialized
-            (packed.left if why else packed.code)[name] = why or canned
-        else:
+        sent = _attempt(partial(serialize_object, [value]))
+        errors = [each for each in (canned, sent) if isinstance(each, Exception)]
+        if errors:
+            packed.left[name] = _why(errors[0])
+        elif isinstance(canned, (CannedArray, CannedBytes)) or not isinstance(canned, CannedObject):
             packed.values[name] = value
-    if _refusal(packed.values):
-        left = {name: _refusal(value) for name, value in packed.values.items()}
-        packed.left |= {name: why for name, why in left.items() if why}
-        packed.values = {name: it for name, it in packed.values.items() if not left[name]}
+        else:
+            packed.code[name] = canned
     return packed
 
 
 def import_there(imports: Mapping[str, str]) -> dict[str, Any]:
     """Import the paths that exist on this engine; return the imported values by name."""
-    found = {name: _attempt(partial(pkgutil.resolve_name, path)) for name, path in imports.items()}
+    found = {name: _resolve(path) for name, path in imports.items()}
     return {name: value for name, value in found.items() if not isinstance(value, Exception)}
 
 
@@ -76,16 +71,11 @@ def _path_of(value: Any) -> str:
         return ""
     module = getattr(value, "__module__", None) or kind.__module__
     path = f"{module}:{getattr(value, '__qualname__', value.__name__)}"
-    same = module != "__main__" and _attempt(partial(pkgutil.resolve_name, path)) is value
-    return path if same else ""
+    return path if module != "__main__" and _resolve(path) is value else ""
 
 
-def _refusal(value: object) -> str:
-    """Return why a value cannot be sent; empty if it can."""
-    from ipyparallel.serialize import serialize_object
-
-    made = _attempt(partial(serialize_object, [value]))
-    return _why(made) if isinstance(made, Exception) else ""
+def _resolve(path: str) -> Any:  # the value, or the error
+    return _attempt(partial(pkgutil.resolve_name, path))
 
 
 def _attempt(make: Callable[[], Any]) -> Any:  # the result, or the error

@@ -156,10 +156,6 @@ class Copier:
         steps = [step for step, _, _ in self._open]
         return "".join(steps if len(steps) <= _STEPS else [*steps[:_STEPS], " … ", steps[-1]])
 
-    def depth(self, kind: type) -> int:
-        """Return how many objects of a type are being copied, one inside the other."""
-        return sum(type(value) is kind for _, value, _ in self._open)
-
     def share(self, value: Any, reason: str) -> Any:
         """Return the value itself, and record why it is not copied."""
         home, name = module_of_class(type(value)), name_of_class(type(value))

@@ -18,10 +18,8 @@ from ipytorchseed.introspection.ownership import is_installed_file
 # because a user's metaclass may define hash and equality.
 ATOMIC = frozenset(map(id, (
     type(None), type(Ellipsis), type(NotImplemented), int, float, bool, complex, str, bytes, range,
-    slice, type, property, types.BuiltinFunctionType, types.CodeType,
-    types.ModuleType, types.GetSetDescriptorType, types.MemberDescriptorType,
-    types.MappingProxyType, types.WrapperDescriptorType, types.MethodWrapperType,
-    types.MethodDescriptorType, types.ClassMethodDescriptorType,
+    slice, type, property, types.BuiltinFunctionType, types.CodeType, types.MappingProxyType,
+    types.ModuleType,
 )))  # fmt: skip
 
 # A generator that copies one object. It yields each part of the original, with the part's step in
@@ -35,9 +33,6 @@ Copies = Callable[[Copier, Any], Copying]
 
 # The attribute of the function by which a scheduler replaces its optimizer's ``step``.
 _OF_SCHEDULER = "_wrapped_by_lr_sched"
-
-# The maximum depth of nested object arrays to copy: numpy frees such arrays recursively in C.
-_DEEPEST = 1000
 
 
 # --------------------------------------------------------------------------------------------------
@@ -183,8 +178,6 @@ def _computed(leaf: Any) -> Any:
 def _array(copier: Copier, value: Any) -> Copying:
     if not value.dtype.hasobject:
         return copier.memories.array(value)
-    if copier.depth(type(value)) > _DEEPEST:
-        return copier.share(value, "nested too deeply to copy")
     make_sure(value)
     made = value.copy(order="K")
     copier.keep(value, made)

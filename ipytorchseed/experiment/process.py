@@ -48,14 +48,9 @@ class Process(Struct):
     @classmethod
     def now(cls) -> Process:
         """Return the current state."""
-        return cls(
-            snapshot(),
-            read_flags() if has_torch() else {},
-            dict(os.environ),
-            working_folder(),
-            read_libraries(sys.modules.keys()),
-            keep_libraries(),
-        )
+        sources, flags = snapshot(), read_flags() if has_torch() else {}
+        libraries = read_libraries(sys.modules.keys())
+        return cls(sources, flags, {**os.environ}, working_folder(), libraries, keep_libraries())
 
     def put_back(self) -> None:
         """Restore the state. An error in one part is raised after the other parts."""

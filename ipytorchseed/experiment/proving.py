@@ -47,6 +47,10 @@ _COMMANDS = lazy_pattern(
 )
 
 
+# Calls the given function, then runs the cell of a run again.
+Play = Callable[[Run, Callable[[], None]], object]
+
+
 class Experiments(Mixture):
     """The states that two runs of a cell found, and the mixed states of experiments.
 
@@ -138,10 +142,9 @@ class Experiments(Mixture):
         kept = self._values[1].keys() | alike - wanted
         plan = self._plan(self._against, kept)
         if plan.blocked:
-            singly = {
-                name: replace(self._against, reads={name: reads[name]}) for name in wanted - kept
-            }
-            open_ = {name for name, only in singly.items() if not self._plan(only).blocked}
+            only = {name: {name: reads[name]} for name in wanted - kept}
+            runs = {name: replace(self._against, reads=own) for name, own in only.items()}
+            open_ = {name for name, run in runs.items() if not self._plan(run).blocked}
             wanted &= {*open_, *kept}
             plan = self._plan(replace(self._against, reads={name: reads[name] for name in open_}))
         made = {name for step in self._later.steps[:-1] for name in step.run.writes}
@@ -169,9 +172,7 @@ class Experiments(Mixture):
             return f"{run_name(commands[0], self._present.kernel)} uses commands of this extension"
         return ""
 
-    def build(
-        self, play: Callable[[Run, Callable[[], None]], None], limit: int | None = None
-    ) -> None:
+    def build(self, play: Play, limit: int | None = None) -> None:
         """Create copies of the values that both runs found.
 
         Args:
@@ -198,7 +199,7 @@ class Experiments(Mixture):
             self.trials.remove(trial)
             self.stays |= dict.fromkeys(trial.causes, "a running kernel cannot change it any more")
 
-    def _make(self, plan: Plan, play: Callable[[Run, Callable[[], None]], None]) -> None:
+    def _make(self, plan: Plan, play: Play) -> None:
         """Run the cells that recreate the values that a run found."""
         redirected.clear()
         self._begin(CapturedState())
@@ -294,11 +295,10 @@ class Experiments(Mixture):
 
     def _join(self, engine: Engine) -> None:
         """Merge the trials of variables that share objects and cannot be separated."""
-        shared = [
-            {frozenset(pair) for pair in CapturedState(made).copy()[1].joined}
-            for held in (engine.captured().names, self._found_earlier.names)
-            for made in [{n: v for n, v in sorted(held.items()) if engine.replaces(n, v)}]
-        ]
+        shared = set[frozenset[str]]()
+        for held in (engine.captured().names, self._found_earlier.names):
+            made = {name: value for name, value in held.items() if engine.replaces(name, value)}
+            shared |= {frozenset(pair) for pair in CapturedState(made).copy()[1].joined}
         then, now = self._against.reads, self._run.reads
         both = [name for name in then if name in now]
         differ = frozenset(name for name in both if same(then[name], now[name]) is False)
@@ -307,28 +307,17 @@ class Experiments(Mixture):
             values, before = trial.values, frozenset[str]()
             while values != before:
                 before = values
-                values = values.union(*(pair for pair in chain(*shared) if pair & values))
+                values = values.union(*(pair for pair in shared if pair & values))
             joined.setdefault(values, []).append(trial)
         self.trials = []
         for values, trials in joined.items():
             names = values & (merged(trials).values | differ)
-            alike = [{each & names for each in _connected(pairs)} for pairs in shared]
             groups, can = [*self._groups], not values
-            if len(values) > 1 and alike[0] == alike[1]:
+            if len(values) > 1:
                 with suppress(Exception):  # copying may run user code
                     can = self._separate(names)
             self._groups = self._groups if can else groups
             self.trials += trials if can else [merged([*trials, Trial(values=values)])]
         whole = merged(self.trials)
-        self.extra = Trial(
-            values=differ - whole.values - whole.states, states=self._moved - whole.states
-        )
-
-
-def _connected(pairs: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Return groups of names that are connected by pairs, directly or indirectly."""
-    groups: list[frozenset[str]] = []
-    for pair in pairs:
-        met = [each for each in groups if each & pair]
-        groups = [each for each in groups if each not in met] + [pair.union(*met)]
-    return groups
+        others = differ - whole.values - whole.states
+        self.extra = Trial(values=others, states=self._moved - whole.states)

@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ipytorchseed.determinism.environment import set_variable
 from ipytorchseed.determinism.flag import plain
@@ -46,12 +45,15 @@ class Restored(Struct, frozen=True):
     dropped: tuple[str, ...] = ()
 
 
-def put_back(states: Mapping[str, bytes], found: Sequence[FoundGenerator]) -> Restored:
+def put_back(
+    states: Mapping[str, bytes], found: Sequence[FoundGenerator], dropped: tuple[str, ...] = ()
+) -> Restored:
     """Restore sources, and generators of the namespace, to given states.
 
     Args:
         states: The full states, by name of the source or generator.
         found: The generators in the namespace now.
+        dropped: Sources and generators whose recorded state was pruned.
 
     Raises:
         StateError: A state does not fit a source. Nothing was changed.
@@ -67,11 +69,9 @@ def put_back(states: Mapping[str, bytes], found: Sequence[FoundGenerator]) -> Re
             holders[name] = each
     chosen = [name for name in states if name in holders]
     put_all((holders[name], states[name]) for name in chosen)
-    return Restored(
-        names=tuple(chosen),
-        missing=tuple(name for name in states if name not in holders),
-        left=tuple(name for name in holders if name not in states),
-    )
+    missing = tuple(name for name in states if name not in holders)
+    left = tuple(name for name in holders if name not in states and name not in dropped)
+    return Restored(tuple(chosen), missing, left, dropped)
 
 
 def _takes(generator: FoundGenerator, state: bytes) -> bool:
@@ -106,10 +106,7 @@ def rewind(
     if digests and not states:
         msg = f"the states of {what} are no longer in the ledger: states are pruned before runs"
         raise StateError(msg)
-    done = put_back(states, found)
-    dropped = tuple(name for name in digests if name not in states)
-    left = tuple(name for name in done.left if name not in dropped)
-    return replace(done, left=left, dropped=dropped)
+    return put_back(states, found, tuple(name for name in digests if name not in states))
 
 
 def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[FoundGenerator]) -> None:
@@ -140,23 +137,17 @@ def _put_flags_back(settings: Mapping[str, Any]) -> None:
     """
     if torch_random.has_torch():
         now = read_flags()
-        then = {
-            name: _from_plain(settings[name])
-            for name, value in now.items()
-            if not name.isupper() and name in settings and plain(value) != settings[name]
-        }
-        if then:
-            restore_flags({**now, **then})
+        known = [name for name in now if not name.isupper() and name in settings]
+        moved = [name for name in known if plain(now[name]) != settings[name]]
+        restore_flags({**now, **{name: _from_plain(settings[name]) for name in moved}})
 
 
 def _put_environment_back(run: Run) -> None:
     """Restore the environment variables that a cell may read to their recorded values."""
     begun = {flag.name for flag in FLAGS}  # libraries read these only when they start
-    words = {*re.findall(r"\w+", run.source)}
-    named = {name for name in os.environ if name in words and name.isupper()}
-    then = {**CHANGED, **run.settings}
-    asked = {name for name in then if name.isupper()}
-    for name in {*(named if words & {"environ", "getenv"} else ()), *asked} - begun:
+    words, then = {*re.findall(r"\w+", run.source)}, {**CHANGED, **run.settings}
+    named = words & os.environ.keys() if words & {"environ", "getenv"} else set()
+    for name in {name for name in {*named, *then} if name.isupper()} - begun:
         value = then.get(name)
         set_variable(name, None if value is None else str(value))
 

@@ -92,7 +92,13 @@ def _judge(cell: RepeatedCell, found: Checked, compared: Comparison) -> None:
     if first is not None and first.outside:
         found.entry = Entry(first.shown.name, first.shown.place.line or None, draws=first.draws)
     if first is not None and first.source is not None:
-        found.culprit = _unwritten(cell, first.source, first.shown)
+        found.culprit = replace(  # it returned uninitialized memory, which was read
+            _culprit(cell, first.source),
+            unwritten=True,
+            read_by=(first.shown.name, first.shown.place.line),
+            instead="torch.zeros, or write the whole tensor before it is read",
+            known="switches",
+        )
     elif operation is not None:
         found.culprit = _culprit(cell, operation.shown)
     if any(call.place.module.endswith(COMPILED) for call in compared.b.calls):
@@ -134,14 +140,3 @@ def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:
     place = shown.place
     where = place.line or None, cell.line(place.line), shown.index, place.module, place.backward
     return Culprit(shown.name, *where, instead=advice or "", known=known)
-
-
-def _unwritten(cell: RepeatedCell, source: Operation, reader: Operation) -> Culprit:
-    """Describe an operation that returned uninitialized memory, which was read."""
-    return replace(
-        _culprit(cell, source),
-        unwritten=True,
-        read_by=(reader.name, reader.place.line),
-        instead="torch.zeros, or write the whole tensor before it is read",
-        known="switches",
-    )

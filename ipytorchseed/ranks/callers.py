@@ -104,9 +104,8 @@ class Callers:
         If there is none, count it at the innermost line outside of torch.
         """
         self._count += 1
-        if self._count > _MOST or (
-            generator is not None and generator is not sys.modules["torch"].default_generator
-        ):
+        own = generator is not None and generator is not sys.modules["torch"].default_generator
+        if own or self._count > _MOST:
             return
         first, by = None, ""
         for each, line in islice(walk_stack(frame), _DEEPEST):

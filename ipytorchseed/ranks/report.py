@@ -28,8 +28,7 @@ class RanksView(View):
     template = "ranks"
 
     def __init__(self, judgement: Judgement, notes: Sequence[str] = ()) -> None:
-        self.findings = judgement.findings
-        self.rows = judgement.rows
+        self.findings, self.rows = judgement.findings, judgement.rows
         self.ranks = sorted(rank.rank for rank in judgement.ranks)
         self._steps = judgement.steps
         self._judged = judgement
@@ -57,8 +56,8 @@ class RanksView(View):
         if then is not None:
             parted, _, where = then.message.partition(",")
             said += f"; {parted}{f' at {then.when}' if then.step else ''},{where}"
-        capital = not said.startswith(self.findings[0].name)
-        return f"{said[0].upper() if capital else said[0]}{said[1:]}."
+        begin = said[0] if said.startswith(self.findings[0].name) else said[0].upper()
+        return f"{begin}{said[1:]}."
 
     @property
     def _then(self) -> Finding | None:
@@ -107,8 +106,8 @@ class RanksView(View):
         """Return whether a finding is about a row."""
         if row.kind == "setting":
             return True  # only settings with a finding have a row
-        told = [each for each in self.findings if each.kind == row.kind]
-        return any(row.name in {each.kind, each.name} for each in told)
+        told = [(each.kind, each.name) for each in self.findings if each.kind == row.kind]
+        return any(row.name in each for each in told)
 
     @staticmethod
     def shown(row: Row, rank: int) -> str:
@@ -150,23 +149,16 @@ class RanksView(View):
     def to_json(self) -> str:
         """Return the comparison as one line of JSON."""
         steps = {each.rank: self._steps[each.rank] for each in self._judged.ranks if each.every}
-        return write_json(
-            alike=self.alike,
-            ranks=[
-                {**pick(each, "rank", "world", "host"), "steps": steps.get(each.rank)}
-                for each in self._judged.ranks
-            ],
-            headline=self.headline,
-            findings=[_as_json(each) for each in self.findings],
-            rows=[
-                {**asdict(each), "alike": each.groups, "ok": not self.breaks(each)}
-                for each in self.rows
-            ],
-            notes=self.notes,
-        )
-
-
-def _as_json(finding: Finding) -> dict[str, object]:
-    told, site = asdict(finding), finding.site
-    del told["site"]
-    return told | {"by": site and {"what": describe(site), "file": site.file, "line": site.line}}
+        ranks = [pick(each, "rank", "world", "host") for each in self._judged.ranks]
+        for rank in ranks:
+            rank["steps"] = steps.get(rank["rank"])
+        rows = [
+            {**asdict(each), "alike": each.groups, "ok": not self.breaks(each)}
+            for each in self.rows
+        ]
+        findings = [asdict(each) for each in self.findings]
+        for told in findings:
+            site = told.pop("site")
+            told["by"] = site and {**pick(site, "file", "line"), "what": describe(site)}
+        told = pick(self, "alike", "headline", "notes")
+        return write_json(**told, ranks=ranks, findings=findings, rows=rows)

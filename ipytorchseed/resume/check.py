@@ -176,6 +176,5 @@ def _refuse(train: object, steps: object, at: object) -> None:
     if not callable(train):
         raise ResumeError(f"check_resume takes a function train(state, steps), not {train!r}")
     if type(steps) is not int or type(at) is not int or not 0 < at < steps:
-        raise ResumeError(
-            f"at must be an integer with 0 < at < steps, not at={at!r}, steps={steps!r}"
-        )
+        msg = f"at must be an integer with 0 < at < steps, not at={at!r}, steps={steps!r}"
+        raise ResumeError(msg)

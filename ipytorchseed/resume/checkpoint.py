@@ -140,12 +140,10 @@ class Saved:
             return None  # the user's code may have saved it in a separate file
         if not wanted:
             return False
-        end = next(iter(wanted))
-        paths = (path for path in self._leaves if f".{path}".endswith(f".{end}"))
-        begins = (path.removesuffix(end) for path in paths)
-        saved = {
-            begin: {each: self._leaves.get(begin + each) for each in wanted} for begin in begins
-        }
+        end, saved = next(iter(wanted)), dict[str, dict[str, Leaf | None]]()
+        for path in [path for path in self._leaves if f".{path}".endswith(f".{end}")]:
+            begin = path.removesuffix(end)
+            saved[begin] = {each: self._leaves.get(begin + each) for each in wanted}
         saved = {begin: found for begin, found in saved.items() if None not in found.values()}
         own = [saved[f"{name}."]] if f"{name}." in saved else saved.values()
         return True if wanted in own else None if saved else False

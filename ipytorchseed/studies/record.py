@@ -138,11 +138,9 @@ class Record(Struct, frozen=True):
             del numbers[RESULT]
         said, errors = list[str](), {each.seed: each.error for each in outcomes if each.error}
         if alone := ", ".join(dict.fromkeys(name for each in outcomes for name in each.alone)):
-            said.append(f"Not seeded, so they start in the same state in every run: {alone}.")
+            said += [f"Not seeded, so they start in the same state in every run: {alone}."]
         if cut := ", ".join(dict.fromkeys(name for each in outcomes for name in each.cut)):
-            said.append(
-                f"No gradient flowed back into {cut}: the graph behind it cannot be copied."
-            )
+            said += [f"No gradient flowed back into {cut}: the graph behind it cannot be copied."]
         return cls(tuple(each.seed for each in outcomes), numbers, errors, (*said, *notes))
 
     def value(self, name: str, seed: int) -> float:

@@ -83,8 +83,6 @@ class Check:
         outputs = outcome.outputs
         checked.compared = len(outcome.variables) + len(outputs.displays) + len(outcome.sources)
         checked.compared += sum(each is not None for each in (outputs.result, outputs.stdout))
-        if self._cell.engine.brought:
-            checked.notes += self._begin_again()
         for number in range(2, self._runs + 1):
             self._cell.progress(f"run {number} of {self._runs}")
             outcome = self._cell.again()
@@ -96,23 +94,6 @@ class Check:
                 return checked
         checked.notes += self._unseen(outcome)
         return checked
-
-    def _begin_again(self) -> tuple[str, ...]:
-        """Run the cell again to get a first outcome that does not depend on imports.
-
-        The first run imported sources and drew from them, so further runs start in a different
-        state.
-
-        Returns:
-            A note that the first run is not compared; empty if the second run equals it.
-        """
-        self._cell.progress("the first run once more")
-        outcome = self._cell.again()
-        if not find_differences(self._first, outcome):
-            return ()
-        self._first = outcome
-        names = ", ".join(self._cell.engine.brought)
-        return (f"{names}: imported by the first run, so it is not compared",)
 
     def _notes(self) -> list[str]:
         engine, timed = self._cell.engine, sorted(self._cell.dependencies.timed)

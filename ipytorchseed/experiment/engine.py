@@ -38,7 +38,6 @@ class Engine:
         shared: The reasons why objects could not be copied, by access path.
         limit: As given.
         cut: Access paths of tensors that were last copied without their autograd graph.
-        brought: Sources that the cell's own run imported, known once it has ended.
         moved: Names that the cells changed, known after ``settle``.
     """
 
@@ -56,7 +55,6 @@ class Engine:
         self.copied: set[str] = set()
         self.shared: dict[str, str] = {}
         self.cut: list[str] = []
-        self.brought: tuple[str, ...] = ()
         self.moved: set[str] | None = None
         self._hidden = hidden
         self.limit = limit
@@ -192,7 +190,6 @@ class Engine:
         """
         self._keep(Process.now())
         found, left = self._process.sources, self._after.sources
-        self.brought = tuple(name for name in left.states if name not in found.states)
         self._process.sources = replace(found, states={**left.states, **found.states})
 
     def _keep(self, process: Process) -> None:

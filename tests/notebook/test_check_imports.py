@@ -13,7 +13,6 @@ CELLS = {
     "nested": "def draw():\n    import torch\n    return torch.rand(3)\nx = draw()",
     "of a library": "import pandas as pd\nx = pd.Series(range(50)).sample(5).sum()",
     "of a helper": "x = helper()",
-    "by a call": "import importlib\nx = importlib.import_module('torch').rand(3)",
     "below a magic": "%%time\nimport numpy\nx = numpy.random.rand(3)",
     "of the user's": "from drawing import draw\nx = draw()",
     "one that is missing": "try:\n    import no_such_module\nexcept ImportError:\n    x = 1",
@@ -32,6 +31,16 @@ def test_a_cell_that_imports_what_it_draws_from_repeats(tmp_path, cell):
         reply = kernel.run(f"%%deterministic --check\n{cell}")
         assert reply.error is None
         assert reply.displays[-1]["text/plain"].startswith("The cell repeats"), reply.displays
+
+
+def test_only_the_first_run_differs_if_a_call_imports_what_the_cell_draws_from(tmp_path):
+    """The other runs start where the import left its sources."""
+    with Kernel(tmp_path) as kernel:
+        kernel.run("%load_ext ipytorchseed")
+        cell = "import importlib\nx = importlib.import_module('torch').rand(3)"
+        reply = kernel.run(f"%%deterministic --check\n{cell}")
+    shown = reply.displays[-1]["text/plain"]
+    assert shown.startswith("The cell's first run differs from the others, which agree"), shown
 
 
 DRAWING = "import dice, random\nx = random.random()"

@@ -140,9 +140,8 @@ def _matters(
     if finding.kind not in _PASSING:
         was, now = (look.components.get(finding.name) for look in pairs[-1])
         return first is not None or was != now
-    states = {(look.sources | look.generators).get(finding.name) for look in whole.looks}
-    moves = finding.kind in {"loader", "data"} or len(states) > 1
-    return first is not None and moves
+    states = {look.states.get(finding.name) for look in whole.looks}
+    return first is not None and (finding.kind in {"loader", "data"} or len(states) > 1)
 
 
 # The maximum number of draws to search for the position of a source, which takes about 6 ms.
@@ -158,18 +157,15 @@ def _differences(was: Look, now: Look, step: int, whole: Course, saved: Saved) -
         if other is None or other.leaves == component.leaves:
             continue
         if component.variable and not same_data:
-            is_tensor = "" in component.leaves
-            if is_tensor or name.partition(".")[0] in now.made:
-                continue  # the different batch explains it
+            continue  # the different batch may explain it
         before, after = component.leaves, other.leaves
         moved = [each for each in before | after if before.get(each) != after.get(each)]
         message = f"{_LOST}: {_describe(moved, before, after)}"
         has = saved.has(name, {each: before[each] for each in moved if each in before})
         found.append(Finding(component.kind, name, step, message, has))
-    states = now.sources | now.generators
-    for name, state in (was.sources | was.generators).items():
-        if states.get(name, state) != state:
-            found.append(_of_state(name, step, state, states[name], saved))
+    for name, state in was.states.items():
+        if now.states.get(name, state) != state:
+            found.append(_of_state(name, step, state, now.states[name], saved))
     if not same_data:
         kind, message, explained = _of_data(was, now, step, whole)
         if not (explained and found):
@@ -210,9 +206,9 @@ def _of_state(name: str, step: int, was: bytes, now: bytes, saved: Saved) -> Fin
         places = [locate(row, state) for row in rows for state in (was, now)]
         if places and None not in (places[0].draws, places[1].draws):
             message += f": was at {places[0]}, now at {places[1]}"
-    kind, given = "source" if rows else "generator", ""
-    if not rows:
-        given = f"{name}={name}" if name.isidentifier() else "..."
+    kind, given = ("source", "") if rows else ("generator", "...")
+    if not rows and name.isidentifier():
+        given = f"{name}={name}"
     if saved.has_state(was):
         return Finding(kind, name, step, message, saved=True)
     return Finding(kind, name, step, f"{message}; its.RandomState({given}) restores it")

@@ -119,19 +119,15 @@ class Look(Struct, frozen=True):
 
     Attributes:
         components: The components of the training state, by name.
-        sources: The state of every source, by name.
-        generators: The state of every generator in the training's namespaces, by name.
+        states: The state of every source, and of every generator in the training's namespaces.
         data: The digest of the input of the first module.
         batch: The last batch that was requested since the previous step, if any.
-        made: Names that were bound after this batch was requested. Their values may depend on it.
     """
 
     components: dict[str, Component]
-    sources: dict[str, bytes]
-    generators: dict[str, bytes]
+    states: dict[str, bytes]
     data: str
     batch: Batch | None
-    made: frozenset[str]
 
 
 class Course:
@@ -146,7 +142,6 @@ class Course:
         self.looks: list[Look] = []
         self.after: list[dict[str, Leaf]] = []
         self._batch: Batch | None = None
-        self._bound: set[tuple[str, int]] = set()
         self._used: dict[str, object] = {}
         self._names: dict[int, str] = {}
 
@@ -171,17 +166,14 @@ class Course:
 
     def _look(self, given: object) -> None:
         namespaces = self._namespaces()
-        made = _bindings(namespaces) - self._bound if self._bound else ()
         finder = Finder()
         for namespace in [*namespaces, self._used]:
             for name, value in namespace.items():
                 finder.add(name, value)
         self._names |= finder.parameters
         found = find_generators(ChainMap(*map(dict, namespaces)))
-        sources, generators = dict(snapshot().states), {each.name: each.read() for each in found}
-        bound = frozenset(name for name, _ in made)
-        data = _digest(given)
-        self.looks.append(Look(finder.components, sources, generators, data, self._batch, bound))
+        states = {**snapshot().states, **{each.name: each.read() for each in found}}
+        self.looks.append(Look(finder.components, states, _digest(given), self._batch))
 
     def _namespaces(self) -> list[Mapping[str, object]]:
         """Return the namespaces of the training functions, the outermost first."""
@@ -209,7 +201,6 @@ class Course:
             return index
 
         def note_batch(iterator: Any) -> object:
-            self._bound = _bindings(self._namespaces())
             data = next_(iterator)
             items = asked.get(iterator)
             self._batch = Batch(items.pop(0) if items else "", _digest(data))
@@ -232,11 +223,6 @@ def follow(train: Callable[..., object], *arguments: object) -> Course:
         course.watch_loaders(replaced)
         let_through(partial(train, *arguments))
     return course
-
-
-def _bindings(namespaces: list[Mapping[str, object]]) -> set[tuple[str, int]]:
-    """Return the names in namespaces, each with the ``id`` of its value."""
-    return {(name, id(value)) for each in namespaces for name, value in each.items()}
 
 
 def _digest(given: object) -> str:

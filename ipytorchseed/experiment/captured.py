@@ -77,7 +77,8 @@ class CapturedState(Struct):
                 if name not in NOT_CONTENT and _is_data(value):
                     find = partial(getitem, own(kind), name)
                     put = partial(type.__setattr__, kind, name)  # without the user's metaclass
-                    others.append(Held(f"{_class_name(kind)}.{name}", kind, find, put, value))
+                    made = type.__dict__["__name__"].__get__(kind)
+                    others.append(Held(f"{made}.{name}", kind, find, put, value))
         return cls({name: namespace[name] for name in names if name in namespace}, others)
 
     def get(self, name: str, otherwise: Any = None) -> Any:
@@ -125,10 +126,6 @@ def _classes(namespace: Mapping[str, Any]) -> list[type]:
         for value in list(namespace.values())
         if issubclass(type(value), type) and is_local_module(own(value).get("__module__"))
     ]
-
-
-def _class_name(kind: type) -> str:
-    return str(type.__dict__["__name__"].__get__(kind))
 
 
 def _is_data(value: object) -> bool:

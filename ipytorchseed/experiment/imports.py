@@ -12,8 +12,8 @@ from typing import Any
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.reads.parsing import parse_cell
-from ipytorchseed.rng.table import check_folder, libraries
+from ipytorchseed.reads.parsing import nodes_in, parse_cell
+from ipytorchseed.rng.table import check_folder, import_lazy
 
 # Seconds for finding what code reads.
 IN_DEPENDENCIES = 1.0
@@ -45,28 +45,16 @@ def find_reached(
             _import(f"{module}.{name}")
     effects = effects_of_cell(source, transform)
     reached = find_dependencies(effects, namespace, hidden, seconds=IN_DEPENDENCIES)
-    import_sources({*reached.packages, *sources})
+    import_lazy({*reached.packages, *sources})
     return reached
 
 
-def import_sources(packages: Collection[str]) -> None:
-    """Import the random sources of the given packages, and of all imported packages.
-
-    numpy, for example, loads ``numpy.random`` only on first use.
-    """
-    for library in libraries():
-        package = library.module.partition(".")[0]
-        if package in packages or package in sys.modules:
-            _import(library.module)
-
-
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield modules in import order, each with a name that may be a submodule, or ""."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
+    """Yield the imported modules, each with a name that may be a submodule, or ""."""
+    for node in nodes_in(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
-        elif node.module and not node.level and node.module != "__future__":
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield from ((node.module, alias.name.strip("*")) for alias in node.names)
 
 

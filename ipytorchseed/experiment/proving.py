@@ -91,24 +91,21 @@ class Experiments(Mixture):
         self._hidden = hidden
         self._run = run
         self._against = against
-        moved = {n for n, each in against.before.items() if each != run.before.get(n, each)}
-        drawn = {name for name in moved if against.before[name] != against.after.get(name)}
-        wanted = drawn | {cause.name for cause in causes} & moved
-        digests = {against.before[name] for name in wanted}
+        before = against.before
+        moved = {name for name, each in before.items() if each != run.before.get(name, each)}
+        drawn = {name for name in moved if before[name] != against.after.get(name)}
+        digests = {before[name] for name in drawn | {cause.name for cause in causes} & moved}
         kept = digests - present.pruned(digests)
-        self._moved = frozenset(name for name in drawn if against.before[name] in kept)
+        self._moved = frozenset(name for name in drawn if before[name] in kept)
         self._files = present.kept_files(against)
-        self._values = [present.kept_values(each) for each in (run, against)]
         originals = present.originals_of(against, run)
-        self._values[1] |= originals
+        self._values = [present.kept_values(run), present.kept_values(against) | originals]
         known = kept | self._files.keys() | originals.keys()
-        self.trials, self.stays = find_trials(self._run, self._against, causes, known)
+        self.trials, self.stays = find_trials(run, against, causes, known)
         self.extra = Trial(states=self._moved - merged(self.trials).states)
         self._later = self._plan(run, self._values[0])
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
-        self._causes = causes
-        self._unrepeated = any(cause.kind in UNREPEATED for cause in causes)
-        self.blocked = self._find_obstacle()
+        self.blocked = self._find_obstacle(causes)
         self._folder: TemporaryDirectory[str] | None = None
 
     @property
@@ -161,8 +158,8 @@ class Experiments(Mixture):
         since = [each for each in users if (each.id or 0) >= (run.id or 0)]
         return any(may_alter(each, self._present.written(each), name, run.cell) for each in since)
 
-    def _find_obstacle(self) -> str:
-        if self._causes and not (self.trials or self._unrepeated):
+    def _find_obstacle(self, causes: Sequence[Cause]) -> str:
+        if causes and not (self.trials or any(cause.kind in UNREPEATED for cause in causes)):
             return "none of these differences can be restored"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:

@@ -16,7 +16,6 @@ from ipytorchseed.determinism.flag import plain
 from ipytorchseed.determinism.libraries import restore_libraries
 from ipytorchseed.determinism.table import FLAGS, read_flags, restore_flags
 from ipytorchseed.errors import StateError
-from ipytorchseed.experiment.imports import import_sources
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng import torch_random
@@ -121,7 +120,7 @@ def begin_as(step: Step, name: str, ledger: Ledger, generators: Sequence[FoundGe
     Raises:
         StateError: The states were pruned, or one does not fit. No state was changed.
     """
-    import_sources(step.run.packages)
+    import_lazy(step.run.packages)
     _put_environment_back(step.run)
     _put_flags_back(step.run.settings)
     restore_libraries(step.run.settings)

@@ -176,7 +176,8 @@ class Search:
 
         def gives(paths: Sequence[Path]) -> bool:
             trial = rest | Trial(parts=frozenset((name, path) for path in paths))
-            if trial not in self._runs and not self._has_time:
+            is_late = time.monotonic() + 2 * self._longest >= self._until
+            if trial not in self._runs and (is_late or len(self._runs) >= _RUNS):
                 return False
             return self._result(trial, f"parts of {name}") is Result.EARLIER
 
@@ -193,10 +194,6 @@ class Search:
             if len(found) > 1:
                 break
         return found
-
-    @property
-    def _has_time(self) -> bool:
-        return len(self._runs) < _RUNS and time.monotonic() + 2 * self._longest < self._until
 
     def _unrepeated(self, volatile: set[Key], found: Mapping[str, Verdict]) -> dict[int, Finding]:
         """Return the findings about clocks, entropy and nondeterministic operations."""

@@ -42,9 +42,9 @@ class RanksView(View):
     @property
     def headline(self) -> str:
         """The answer in a sentence: the first finding, and later differing parameters."""
-        if len(self.ranks) < 2:  # noqa: PLR2004
-            if not self.ranks:
-                return "There is no record of any rank."
+        if not self.ranks:
+            return "There is no record of any rank."
+        if len(self.ranks) == 1:
             return f"Only rank {self.ranks[0]} has a record: nothing to compare."
         if not self.findings:
             steps = min(self._steps.values())

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
@@ -55,14 +55,19 @@ def sources() -> list[Source]:
     return _present()
 
 
-def import_lazy() -> None:
+def import_lazy(packages: Collection[str] = ()) -> None:
     """Import modules with sources that imported packages load lazily, such as numpy's.
 
     Otherwise a snapshot would not contain such a source, and could not restore it.
+
+    Args:
+        packages: Packages whose sources are imported too.
     """
     for library in libraries():
-        if library.module.partition(".")[0] in sys.modules and library.module not in sys.modules:
+        package = library.module.partition(".")[0]
+        if (package in packages or package in sys.modules) and library.module not in sys.modules:
             with suppress(Exception):  # broken: drawing from it will raise
+                check_folder(library.module)
                 import_module(library.module)
 
 

@@ -151,7 +151,7 @@ STEPS = {
     ),
     # A cell that runs again starts like its run.
     "begin imports": _rewind(
-        "    import_sources(step.run.packages)\n", "",
+        "    import_lazy(step.run.packages)\n", "",
         f"{REPLAY}::test_a_source_that_the_cell_itself_imports_is_restored_in_another_kernel",
     ),
     "begin environment": _rewind("    _put_environment_back(step.run)\n", "", _FLAGS, _HELPER),

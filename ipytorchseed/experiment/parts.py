@@ -77,37 +77,38 @@ def is_same(now: object, then: object) -> bool:
     return one is not None and other is not None and same(one, other) is True
 
 
-def kind_of(now: Any, then: Any) -> Kind | None:
-    """Return the kind of two values; None if their parts do not correspond."""
-    has, was = type(now), type(then)
-    if now is then or MISSING is now or id(has) in ATOMIC or full_name(has) != full_name(was):
-        return None
-    writer = writer_of(has)
+def divide(now: Any, then: Any) -> tuple[Kind | None, dict[Any, tuple[Any, Any]]]:
+    """Divide two values into corresponding parts.
+
+    Returns:
+        The kind of the values, and the part of each of them by key; None and no parts if their
+        parts do not correspond.
+    """
+    one, other = type(now), type(then)
+    if now is then or MISSING is now or id(one) in ATOMIC or full_name(one) != full_name(other):
+        return None, {}
+    writer = writer_of(one)
     kind = _OBJECT if writer in BY_ATTRIBUTES else _KINDS.get(writer)
     if kind is None or not kind.fits(now, then):
-        return None
-    keys, others = kind.divide(now).keys(), kind.divide(then).keys()
-    fits = keys == others or not kind.fixed
-    return kind if fits and max(len(keys), len(others)) <= _MOST else None
+        return None, {}
+    has, was = kind.divide(now), kind.divide(then)
+    if max(len(has), len(was)) > _MOST or (kind.fixed and has.keys() != was.keys()):
+        return None, {}
+    return kind, {key: (has.get(key, MISSING), was.get(key, MISSING)) for key in {**was, **has}}
 
 
 def differing(now: object, then: object) -> list[Any]:
     """Return the keys of the differing parts of two values; empty if not divisible."""
-    kind = kind_of(now, then)
-    if kind is None:
-        return []
-    was, has = kind.divide(then), kind.divide(now)
-    keys = dict.fromkeys([*was, *has])
-    return [key for key in keys if not is_same(has.get(key, MISSING), was.get(key, MISSING))]
+    return [key for key, both in divide(now, then)[1].items() if not is_same(*both)]
 
 
 def find_part(now: Any, then: Any, path: Path) -> tuple[Any, Any, str]:
     """Return the part at a path in two values, and the path as code: ``.lr``."""
     text = ""
     for key in path:
-        kind = kind_of(now, then)
+        kind, both = divide(now, then)
         assert kind is not None  # noqa: S101 -- the path was found in them
-        now, then = kind.divide(now).get(key, MISSING), kind.divide(then).get(key, MISSING)
+        now, then = both.get(key, (MISSING, MISSING))
         text += kind.written.format(key)
     return now, then, text
 
@@ -123,14 +124,13 @@ def pairs(now: Any, then: Any, seen: set[int]) -> Iterator[tuple[Any, Any]]:
     waiting = [(now, then)]
     while waiting and len(seen) < _PAIRS:
         now, then = waiting.pop()
-        kind = kind_of(now, then)
-        if id(now) in seen or (kind is None and not has_same_form(now, then)):
+        if id(now) in seen:
             continue
-        seen.add(id(now))
-        yield now, then
-        if kind is not None:
-            has, was = kind.divide(now), kind.divide(then)
-            waiting += [(part, was.get(key, MISSING)) for key, part in has.items()]
+        kind, both = divide(now, then)
+        if kind is not None or has_same_form(now, then):
+            seen.add(id(now))
+            yield now, then
+            waiting += both.values()
 
 
 def put_back(now: Any, then: Any, paths: Collection[Path], copy: Copy, *within: int) -> Any:
@@ -148,22 +148,21 @@ def put_back(now: Any, then: Any, paths: Collection[Path], copy: Copy, *within: 
     """
     if id(now) in within:
         return now
-    kind = kind_of(now, then) if len(within) < _DEEPEST else None
+    kind, both = divide(now, then) if len(within) < _DEEPEST else (None, {})
     if () in paths:
         if has_same_form(now, then):
             _write_over(now, then)
             return now
-        paths = {(key,) for key in differing(now, then)} if kind else ()
+        paths = {(key,) for key in both if not is_same(*both[key])}
     if kind is None or not paths:
         return now if kind is not None and kind.refers else copy(then)
-    has, was, around = kind.divide(now), kind.divide(then), (*within, id(now))
+    around = (*within, id(now))
     inner: dict[Hashable, set[Path]] = {}
     for key, *rest in paths:
         inner.setdefault(key, set()).add(tuple(rest))
-    for key in dict.fromkeys([*was, *has]):
+    for key, (part, old) in both.items():
         if key in inner:
-            part, then = has.get(key, MISSING), was.get(key, MISSING)
-            made = then if then is MISSING else put_back(part, then, inner[key], copy, *around)
+            made = old if old is MISSING else put_back(part, old, inner[key], copy, *around)
             now = kind.put(now, key, made)
     return now
 

@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
+from msgspec import Struct
+
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.process import Process
@@ -17,49 +19,40 @@ from ipytorchseed.reads.patches import Place, place_of, put_at
 from ipytorchseed.rng.generators import FoundGenerator, find_generators
 
 
-class Engine:
+class Engine(Struct, eq=False, dict=True):
     """Replaces the user's objects by copies while cells run again, and restores them.
 
     ``begin`` binds names to copies of the values that the cells may reach. ``captured`` returns the
     values that the cells made. ``leave`` restores the originals and the process, and verifies this.
 
-    Args:
+    Attributes:
         namespace: The user's namespace.
         names: The names whose values the cells may reach.
         places: Attributes of modules that the cells may reach, by module and name.
         hidden: Names in the namespace that belong to the shell.
         limit: The maximum number of bytes of tensors and arrays in one copy; None for no limit.
-
-    Attributes:
-        namespace: As given.
         original: The original values, by name.
         found: The values that ``begin`` copies.
         copied: The names whose values were copied.
         shared: The reasons why objects could not be copied, by access path.
-        limit: As given.
         cut: Access paths of tensors that were last copied without their autograd graph.
         moved: Names that the cells changed, known after ``settle``.
     """
 
-    def __init__(
-        self,
-        namespace: MutableMapping[str, Any],
-        names: Iterable[str],
-        places: Iterable[Place] = (),
-        *,
-        hidden: frozenset[str] = frozenset(),
-        limit: int | None = None,
-    ) -> None:
-        self.namespace = namespace
-        self.original = named(namespace)
+    namespace: MutableMapping[str, Any]
+    names: Iterable[str]
+    places: Iterable[Place] = ()
+    hidden: frozenset[str] = frozenset()
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        self.original = named(self.namespace)
         self.copied: set[str] = set()
         self.shared: dict[str, str] = {}
         self.cut: list[str] = []
         self.moved: set[str] | None = None
-        self._hidden = hidden
-        self.limit = limit
-        self._places = [*places]
-        self.found = CapturedState.find(namespace, names, self._places)
+        self.places = [*self.places]
+        self.found = CapturedState.find(self.namespace, self.names, self.places)
         self._process = Process.now()
         self._keep(self._process)
 
@@ -161,7 +154,7 @@ class Engine:
         """Return the values of variables that are new or replace an original."""
         names = named(self.namespace).items()
         ours = [name for name, value in names if self.replaces(name, value)]
-        return CapturedState.find(self.namespace, ours, self._places)
+        return CapturedState.find(self.namespace, ours, self.places)
 
     def replaces(self, name: str, value: object) -> bool:
         """Return whether a value is not the object that the name was bound to."""
@@ -170,7 +163,7 @@ class Engine:
     def users(self) -> dict[str, Any]:
         """Return the user's variables."""
         names = named(self.namespace).items()
-        return {name: value for name, value in names if is_users(name, self._hidden)}
+        return {name: value for name, value in names if is_users(name, self.hidden)}
 
     def is_new(self, name: str) -> bool:
         """Return whether a run created or rebound a variable, or may have changed it."""
@@ -179,7 +172,7 @@ class Engine:
     def generators(self) -> list[FoundGenerator]:
         """Return the generators that the user's variables contain now."""
         names = named(self.namespace).items()
-        return find_generators({name: value for name, value in names if name not in self._hidden})
+        return find_generators({name: value for name, value in names if name not in self.hidden})
 
     # -- leave -------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain, starmap
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import ReplayError
@@ -23,7 +24,7 @@ from ipytorchseed.ledger.records import Part
 from ipytorchseed.why.value_changes import how_far
 
 
-class Mixture:
+class Mixture(Struct, eq=False, dict=True):
     """Copies of the values that two runs found, combined as a trial requires.
 
     Attributes:
@@ -31,9 +32,8 @@ class Mixture:
         engine: The engine with the copies of the later state, once ``build`` has made it.
     """
 
-    engine: Engine
-
-    def __init__(self) -> None:
+    def __post_init__(self) -> None:
+        self.engine: Engine
         self.trials: list[Trial] = []
         self._found_earlier = CapturedState()
         self._groups: list[list[str]] = []

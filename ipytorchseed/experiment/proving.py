@@ -57,7 +57,7 @@ class Experiments(Mixture):
     ``build`` creates copies of both states, ``prepare`` binds names to a mixture of them, and
     ``leave`` restores the original state. The user's own objects are never changed.
 
-    Args:
+    Attributes:
         namespace: The user's namespace.
         ledger: The ledger with the states of sources.
         run: The later run.
@@ -65,8 +65,6 @@ class Experiments(Mixture):
         causes: The suspects to test.
         present: The current kernel.
         hidden: Names in the namespace that belong to the shell.
-
-    Attributes:
         trials: The differences that can be restored.
         extra: Variables that differ but are no suspects, and sources that the earlier run drew
             from. They are restored only if the earlier result does not come back without them.
@@ -74,48 +72,42 @@ class Experiments(Mixture):
         blocked: A clause that says why no experiment is possible; or empty.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- all are needed
-        self,
-        namespace: MutableMapping[str, Any],
-        ledger: Ledger,
-        run: Run,
-        against: Run,
-        causes: Sequence[Cause],
-        present: LiveKernel,
-        hidden: frozenset[str],
-    ) -> None:
-        super().__init__()
-        self._namespace = namespace
-        self._ledger = ledger
-        self._present = present
-        self._hidden = hidden
-        self._run = run
-        self._against = against
+    namespace: MutableMapping[str, Any]
+    ledger: Ledger
+    run: Run
+    against: Run
+    causes: Sequence[Cause]
+    present: LiveKernel
+    hidden: frozenset[str]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        run, against, present = self.run, self.against, self.present
         before = against.before
         moved = {name for name, each in before.items() if each != run.before.get(name, each)}
         drawn = {name for name in moved if before[name] != against.after.get(name)}
-        digests = {before[name] for name in drawn | {cause.name for cause in causes} & moved}
+        digests = {before[name] for name in drawn | {cause.name for cause in self.causes} & moved}
         kept = digests - present.pruned(digests)
         self._moved = frozenset(name for name in drawn if before[name] in kept)
         self._files = present.kept_files(against)
         originals = present.originals_of(against, run)
         self._values = [present.kept_values(run), present.kept_values(against) | originals]
         known = kept | self._files.keys() | originals.keys()
-        self.trials, self.stays = find_trials(run, against, causes, known)
+        self.trials, self.stays = find_trials(run, against, self.causes, known)
         self.extra = Trial(states=self._moved - merged(self.trials).states)
         self._later = self._plan(run, self._values[0])
         self._earlier = self._plan_earlier() if merged(self.trials).values else Plan(against)
-        self.blocked = self._find_obstacle(causes)
+        self.blocked = self._find_obstacle()
         self._folder: TemporaryDirectory[str] | None = None
 
     @property
     def plan(self) -> Plan:
         """All cells that run again. The cells of the experiments come last."""
-        own = [Step(self._run, outside=outside_of(self._run, self._present))]
+        own = [Step(self.run, outside=outside_of(self.run, self.present))]
         if merged(self.trials).text:
-            own.append(Step(self._against, outside=outside_of(self._against, self._present)))
+            own.append(Step(self.against, outside=outside_of(self.against, self.present)))
         makers = [*self._earlier.steps[:-1], *self._later.steps[:-1]]
-        return Plan(self._run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
+        return Plan(self.run, tuple({step.run.id: step for step in [*makers, *own]}.values()))
 
     def _plan(self, run: Run, kept: Collection[str] = ()) -> Plan:
         """Plan the cells that recreate the values that a run found.
@@ -126,24 +118,24 @@ class Experiments(Mixture):
         """
         reads = {name: value for name, value in run.reads.items() if name not in kept}
         bare = replace(run, status="ok", files=(), reads=reads, missing=(*run.missing, *kept))
-        return make_plan(bare, self._present, writes=False)
+        return make_plan(bare, self.present, writes=False)
 
     def _plan_earlier(self) -> Plan:
         """Plan the cells that recreate the values that the earlier run found.
 
         Trials whose variables no cell recreates are removed.
         """
-        reads, later = self._against.reads, self._run.reads
+        reads, later = self.against.reads, self.run.reads
         wanted = {*merged(self.trials).values}
         alike = {name for name in unseen(reads, later) if same(reads[name], later[name])}
         kept = self._values[1].keys() | alike - wanted
-        plan = self._plan(self._against, kept)
+        plan = self._plan(self.against, kept)
         if plan.blocked:
             only = {name: {name: reads[name]} for name in wanted - kept}
-            runs = {name: replace(self._against, reads=own) for name, own in only.items()}
+            runs = {name: replace(self.against, reads=own) for name, own in only.items()}
             open_ = {name for name, run in runs.items() if not self._plan(run).blocked}
             wanted &= {*open_, *kept}
-            plan = self._plan(replace(self._against, reads={name: reads[name] for name in open_}))
+            plan = self._plan(replace(self.against, reads={name: reads[name] for name in open_}))
         made = {name for step in self._later.steps[:-1] for name in step.run.writes}
         wanted -= {name for name in alike - made if self._is_altered_since(name)}
         wanted -= alike - made.union(*(step.run.writes for step in plan.steps[:-1]))
@@ -154,19 +146,20 @@ class Experiments(Mixture):
 
     def _is_altered_since(self, name: str) -> bool:
         """Return whether a run may have altered an opaque variable since the later run."""
-        users, run = self._present.users(name, None), self._run
+        users, run = self.present.users(name, None), self.run
         since = [each for each in users if (each.id or 0) >= (run.id or 0)]
-        return any(may_alter(each, self._present.written(each), name, run.cell) for each in since)
+        return any(may_alter(each, self.present.written(each), name, run.cell) for each in since)
 
-    def _find_obstacle(self, causes: Sequence[Cause]) -> str:
-        if causes and not (self.trials or any(cause.kind in UNREPEATED for cause in causes)):
+    def _find_obstacle(self) -> str:
+        unrepeated = any(cause.kind in UNREPEATED for cause in self.causes)
+        if self.causes and not (self.trials or unrepeated):
             return "none of these differences can be restored"
         blocked = self._later.blocked or self._earlier.blocked
         if blocked:
             return blocked.rpartition(": ")[0] or blocked  # without the advice for a replay
         commands = [step.run for step in self.plan.steps if _COMMANDS.search(step.run.source)]
         if commands:
-            return f"{run_name(commands[0], self._present.kernel)} uses commands of this extension"
+            return f"{run_name(commands[0], self.present.kernel)} uses commands of this extension"
         return ""
 
     def build(self, play: Play, limit: int | None = None) -> None:
@@ -181,12 +174,12 @@ class Experiments(Mixture):
         """
         names = self._reachable()
         places = filter(None, map(place_of, names))
-        engine = Engine(self._namespace, names, places, hidden=self._hidden, limit=limit)
+        engine = Engine(self.namespace, names, places, hidden=self.hidden, limit=limit)
         self.engine = engine
         if self._earlier.steps:
             self._make(self._earlier, play)
             engine.bind(self._values[1])
-            self._found_earlier = replace(engine.captured(), names=named(self._namespace))
+            self._found_earlier = replace(engine.captured(), names=named(self.namespace))
         self._make(self._later, play)
         engine.bind(self._values[0])
         engine.found = engine.captured()
@@ -214,9 +207,9 @@ class Experiments(Mixture):
         """
         self._put_back(trial)
         open_instead({path: self._copy_of(path) for path in trial.files})
-        for name in {*self._run.missing, *trial.unbound} - trial.values:
-            self._namespace.pop(name, None)
-        record = mixed_run(self._run, self._against, trial)
+        for name in {*self.run.missing, *trial.unbound} - trial.values:
+            self.namespace.pop(name, None)
+        record = mixed_run(self.run, self.against, trial)
         return record, partial(self._begin_as, Step(record))
 
     @staticmethod
@@ -227,8 +220,8 @@ class Experiments(Mixture):
     @property
     def lost(self) -> str:
         """Return why running on copies may change the result; "" if no reason is known."""
-        cut = [name for name in self.engine.cut if name in self._run.reads]
-        left_out = [name for name in self._left_out if name in self._run.reads]
+        cut = [name for name in self.engine.cut if name in self.run.reads]
+        left_out = [name for name in self._left_out if name in self.run.reads]
         if left_out:
             return f"`{left_out[0]}` cannot be copied"
         return f"the autograd graph behind {cut[0]} cannot be copied" if cut else ""
@@ -261,8 +254,8 @@ class Experiments(Mixture):
         """
         if step.run.settings.get(FOLDER):
             os.chdir(step.run.settings[FOLDER])
-        name = run_name(step.run, self._present.kernel)
-        begin_as(step, name, self._ledger, self.engine.generators())
+        name = run_name(step.run, self.present.kernel)
+        begin_as(step, name, self.ledger, self.engine.generators())
 
     def _is_set(self, trial: Trial) -> bool:
         """Return whether the settings of a trial have the right values after restoring."""
@@ -280,15 +273,15 @@ class Experiments(Mixture):
 
     def _reachable(self) -> list[str]:
         """Return the variables and the attributes of modules that the cells may reach."""
-        names, scope = {*chain(*self._values)}, (self._namespace, self._hidden)
+        names, scope = {*chain(*self._values)}, (self.namespace, self.hidden)
         for step in self.plan.steps:
-            run, effects = step.run, self._present.effects(step.run)
+            run, effects = step.run, self.present.effects(step.run)
             found = find_dependencies(effects, *scope, seconds=IN_DEPENDENCIES)
             if not found.complete:
-                names |= named(self._namespace).keys()
+                names |= named(self.namespace).keys()
             names |= {*run.reads, *run.writes, *effects.reads, *effects.writes, *found.writes}
             names |= {".".join(filter(None, place)) for place in found.names.values()}
-        return [name for name in sorted(names) if not (shell_name(name) or name in self._hidden)]
+        return [name for name in sorted(names) if not (shell_name(name) or name in self.hidden)]
 
     def _join(self, engine: Engine) -> None:
         """Merge the trials of variables that share objects and cannot be separated."""
@@ -296,7 +289,7 @@ class Experiments(Mixture):
         for held in (engine.captured().names, self._found_earlier.names):
             made = {name: value for name, value in held.items() if engine.replaces(name, value)}
             shared |= {frozenset(pair) for pair in CapturedState(made).copy()[1].joined}
-        then, now = self._against.reads, self._run.reads
+        then, now = self.against.reads, self.run.reads
         both = [name for name in then if name in now]
         differ = frozenset(name for name in both if same(then[name], now[name]) is False)
         joined: dict[frozenset[str], list[Trial]] = {}

@@ -82,10 +82,10 @@ class Shown(Struct, frozen=True):
 Runner = Callable[[AbstractContextManager[object]], Shown]
 
 
-class RepeatedCell:
+class RepeatedCell(Struct, eq=False, dict=True):
     """A cell, and the state in which it started.
 
-    Args:
+    Attributes:
         namespace: The user's namespace.
         dependencies: The names that the cell's code reads and writes.
         run: Runs the cell's code.
@@ -93,35 +93,25 @@ class RepeatedCell:
         source: The text of the cell.
         hidden: Names in the namespace that belong to the shell.
         progress: Called with a description of each step.
-
-    Attributes:
         engine: Restores the cell's initial state before each further run.
     """
 
-    def __init__(  # noqa: PLR0913 -- each by name
-        self,
-        namespace: MutableMapping[str, Any],
-        dependencies: Dependencies,
-        run: Runner,
-        *,
-        lines: Lines,
-        source: str,
-        hidden: frozenset[str] = frozenset(),
-        progress: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self.namespace = namespace
-        self.dependencies = dependencies
-        self.lines = lines
-        self.source = source
-        self.progress = progress
-        self._run = run
-        self.engine = Engine.of_code(namespace, dependencies, hidden)
+    namespace: MutableMapping[str, Any]
+    dependencies: Dependencies
+    run: Runner
+    lines: Lines
+    source: str
+    hidden: frozenset[str] = frozenset()
+    progress: Callable[[str], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self.engine = Engine.of_code(self.namespace, self.dependencies, self.hidden)
         self.engine.freeze()
 
     def again(self, around: AbstractContextManager[object] | None = None) -> Outcome:
         """Run the cell once more from the same state, and return its outcome."""
         self.engine.begin()
-        return self.look(self._run(around or nullcontext()))
+        return self.look(self.run(around or nullcontext()))
 
     def look(self, shown: Shown) -> Outcome:
         """Return the outcome of a run. An interrupt raises KeyboardInterrupt."""

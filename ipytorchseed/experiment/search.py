@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 
+from msgspec import Struct
+
 from ipytorchseed.experiment.parts import Path
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.trials import UNREPEATED, Key, Trial, compare, merged
@@ -33,10 +35,10 @@ _PARTS, _NAMED = 64, 3
 _SHORT = 32
 
 
-class Search:
+class Search(Struct, eq=False, dict=True):
     """The search for the causes of a changed result.
 
-    Args:
+    Attributes:
         said: The explanation whose suspects are tested.
         experiments: The experiments, after ``build``.
         run: Calls the given function, then runs the cell of a record. Returns the new run.
@@ -44,23 +46,17 @@ class Search:
         until: The deadline for the search for smaller parts, by ``time.monotonic``.
     """
 
-    def __init__(
-        self,
-        said: Explanation,
-        experiments: Experiments,
-        run: Callable[[Run, Callable[[], None]], Run],
-        tell: Callable[[int, int, str], None],
-        until: float = math.inf,
-    ) -> None:
-        self._said = said
-        self._experiments = experiments
-        self._run = run
-        self._tell = tell
-        self._until = until
+    said: Explanation
+    experiments: Experiments
+    run: Callable[[Run, Callable[[], None]], Run]
+    tell: Callable[[int, int, str], None]
+    until: float = math.inf
+
+    def __post_init__(self) -> None:
         self._longest = 0.0
-        extra = experiments.extra
+        extra = self.experiments.extra
         self._extra = ", ".join(sorted(extra.values | extra.states))
-        self._trials = _labelled(said.suspects, experiments.trials)
+        self._trials = _labelled(self.said.suspects, self.experiments.trials)
         self._most = judging.count_most(len(self._trials) + bool(self._extra))
         self._runs: dict[Trial, Run] = {}
 
@@ -75,14 +71,14 @@ class Search:
             OSError: The working folder of one of the runs was removed.
         """
         first = self._made(Trial())
-        volatile, self._compared = _find_compared(self._said, first)
-        changed = {*map(_key, self._said.changed)}
-        self._passed_over = (changed | _inputs(self._said)) - {*map(_key, self._compared)}
+        volatile, self._compared = _find_compared(self.said, first)
+        changed = {*map(_key, self.said.changed)}
+        self._passed_over = (changed | _inputs(self.said)) - {*map(_key, self._compared)}
         names = listed(sorted(map(_name, self._compared)))
         result = f"{judging.EARLIER}'s {names}" if volatile else judging.RESULT
         found: dict[str, Verdict] = {}
         if self._trials:
-            lost = self._experiments.lost
+            lost = self.experiments.lost
             found = judging.judge([*self._trials], self._result_with, lost, self._extra, result)
         found = {label: self._doubted(label, verdict) for label, verdict in found.items()}
         parts = dict.fromkeys(found, tuple[Part, ...]())
@@ -90,7 +86,7 @@ class Search:
         with suppress(Exception, KeyboardInterrupt):  # findings so far are kept
             for label in found:
                 parts[label] = self._narrowed(label, found)
-        said, causes = self._said, self._said.suspects
+        said, causes = self.said, self.said.suspects
         if not causes:
             hidden = unseen(said.against.reads, said.run.reads) if said.against else []
             return {0: judging.judge_repeat(self._result_with(frozenset()), hidden)}
@@ -104,7 +100,7 @@ class Search:
         return findings
 
     def _together(self, labels: Iterable[str]) -> Trial:
-        trials = {**self._trials, self._extra: self._experiments.extra}
+        trials = {**self._trials, self._extra: self.experiments.extra}
         return merged(trials[label] for label in labels)
 
     def _result_with(self, labels: frozenset[str]) -> Result:
@@ -112,16 +108,16 @@ class Search:
         return self._result(self._together(labels), ", ".join(sorted(labels)))
 
     def _result(self, trial: Trial, restored: str) -> Result:
-        said, made = self._said, self._made(trial, f"with {restored} restored …")
+        said, made = self.said, self._made(trial, f"with {restored} restored …")
         earlier = said.against or said.run
         return compare(said.run, earlier, made, self._compared, self._passed_over)
 
     def _made(self, trial: Trial, what: str = "as it was …") -> Run:
         """Return the run of an experiment. Each experiment runs once."""
         if trial not in self._runs:
-            self._tell(len(self._runs) + 1, self._most, what)
+            self.tell(len(self._runs) + 1, self._most, what)
             began = time.monotonic()
-            self._runs[trial] = self._run(*self._experiments.prepare(trial))
+            self._runs[trial] = self.run(*self.experiments.prepare(trial))
             self._longest = max(self._longest, time.monotonic() - began)
         return self._runs[trial]
 
@@ -133,16 +129,16 @@ class Search:
         """
         trial = self._trials[label]
         tried = frozenset(path for each in self._runs for path in each.files)
-        if unreached := self._experiments.unreached(trial) & tried:
+        if unreached := self.experiments.unreached(trial) & tried:
             names = listed(sorted(f"`{PurePath(each).name}`" for each in unreached))
             return Verdict(
                 f"{judging.UNTESTED}: the cell does not open {names} with Python's `open`"
             )
         if verdict.level != NO_EFFECT or trial not in self._runs:
             return verdict
-        touched = {*map(_key, find_changes(self._said.run, self._runs[trial]))}
+        touched = {*map(_key, find_changes(self.said.run, self._runs[trial]))}
         own = {("variable", name) for name in trial.values}
-        also = touched & {*map(_key, self._said.changed)} - own
+        also = touched & {*map(_key, self.said.changed)} - own
         if not also:
             return verdict
         what = listed(sorted(name or what for what, name in also))
@@ -160,7 +156,7 @@ class Search:
             known = self._together(whole) in self._runs
             if known and self._result_with(frozenset(whole)) is Result.EARLIER:
                 paths = self._find_parts(name, self._together(whole - {label}))
-                return tuple(self._experiments.describe(name, path) for path in paths)
+                return tuple(self.experiments.describe(name, path) for path in paths)
         return ()
 
     def _find_parts(self, name: str, rest: Trial) -> Sequence[Path]:
@@ -176,18 +172,18 @@ class Search:
 
         def gives(paths: Sequence[Path]) -> bool:
             trial = rest | Trial(parts=frozenset((name, path) for path in paths))
-            is_late = time.monotonic() + 2 * self._longest >= self._until
+            is_late = time.monotonic() + 2 * self._longest >= self.until
             if trial not in self._runs and (is_late or len(self._runs) >= _RUNS):
                 return False
             return self._result(trial, f"parts of {name}") is Result.EARLIER
 
         found: Sequence[Path] = ()
         path: Path = ()
-        while 0 < len(parts := self._experiments.parts(name, path)) <= _PARTS:
+        while 0 < len(parts := self.experiments.parts(name, path)) <= _PARTS:
             fewer = judging.minimize(parts, gives)
             if len(fewer) > _NAMED or len(fewer) == len(parts) > 1:
                 break
-            known = len(parts) > 1 or self._experiments.are_all(name, path, parts)
+            known = len(parts) > 1 or self.experiments.are_all(name, path, parts)
             if not (known or gives(parts)):
                 break
             found, path = fewer, fewer[0]
@@ -197,11 +193,11 @@ class Search:
 
     def _unrepeated(self, volatile: set[Key], found: Mapping[str, Verdict]) -> dict[int, Finding]:
         """Return the findings about clocks, entropy and nondeterministic operations."""
-        suspects, again = self._said.suspects, self._result_with(frozenset())
+        suspects, again = self.said.suspects, self._result_with(frozenset())
         places = [place for place, each in enumerate(suspects) if each.kind in UNREPEATED]
         names = sorted(name or what for what, name in volatile)
         settled = any(each.level == PROVED for each in found.values())
-        alone = len(places) == 1 and not self._experiments.lost
+        alone = len(places) == 1 and not self.experiments.lost
         finding = judging.judge_unrepeated(again, names, settled=settled, alone=alone)
         return {} if finding is None else dict.fromkeys(places, finding)
 

@@ -429,8 +429,8 @@ def make_body(running: Any, source: str, stays: list[str] | None = None) -> Body
     """
     return Body(
         str(running.transform_cell(source)),
-        namespace=running.user_ns,
-        run=partial(run_unseen, running, source, "", OutputWatch()),
-        hidden=frozenset(running.user_ns_hidden),
-        stays=stays,
+        running.user_ns,
+        partial(run_unseen, running, source, "", OutputWatch()),
+        frozenset(running.user_ns_hidden),
+        [] if stays is None else stays,
     )

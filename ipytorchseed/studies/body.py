@@ -7,6 +7,8 @@ from collections.abc import Callable, MutableMapping
 from contextlib import nullcontext
 from typing import Any
 
+from msgspec import Struct
+
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.errors import ReplayError
 from ipytorchseed.experiment.engine import Engine, reachable
@@ -20,41 +22,32 @@ from ipytorchseed.studies.record import RESULT, Outcome, read_numbers
 _SOURCES = ("numpy", "torch")
 
 
-class Body:
+class Body(Struct, eq=False, dict=True):
     """Code that is run repeatedly without side effects in the process.
 
-    Args:
+    Attributes:
         text: The code, as Python.
         namespace: The user's namespace.
-        run: Runs the code.
+        play: Runs the code.
         hidden: Names in the namespace that belong to the shell.
-        stays: A list to extend; None for a new one.
-
-    Attributes:
+        stays: The names of what could not be restored. The list is extended.
         prepare: Called before each run, after the inputs are restored.
-        stays: The names of what could not be restored.
     """
 
-    def __init__(
-        self,
-        text: str,
-        *,
-        namespace: MutableMapping[str, Any],
-        run: Runner,
-        hidden: frozenset[str] = frozenset(),
-        stays: list[str] | None = None,
-    ) -> None:
-        self._namespace = namespace
-        self._run = run
-        self._hidden = hidden
-        self.prepare: Callable[[], object] = lambda: None
-        self.stays = [] if stays is None else stays
-        self._reached = find_reached(text, str, namespace, hidden, _SOURCES)
+    text: str
+    namespace: MutableMapping[str, Any]
+    play: Runner
+    hidden: frozenset[str]
+    stays: list[str] = []
+    prepare: Callable[[], object] = lambda: None
+
+    def __post_init__(self) -> None:
+        self._reached = find_reached(self.text, str, self.namespace, self.hidden, _SOURCES)
 
     @property
     def reads(self) -> list[str]:
         """The names of the variables that the code may use."""
-        return reachable(self._namespace, self._reached, self._hidden)
+        return reachable(self.namespace, self._reached, self.hidden)
 
     def run(self, seed: int) -> Outcome:
         """Run the code under a seed.
@@ -64,7 +57,7 @@ class Body:
             KeyboardInterrupt: The user interrupted the run. Everything is restored.
         """
         with held_interrupts(), hints_kept():  # the code may call our seeding functions
-            engine = Engine.of_code(self._namespace, self._reached, self._hidden)
+            engine = Engine.of_code(self.namespace, self._reached, self.hidden)
             try:
                 return self._run_under(seed, engine)
             finally:
@@ -78,7 +71,7 @@ class Body:
         found = find_generators({n: v for n, v in engine.users().items() if n in engine.copied})
         alone = tuple(each.name for each in found)  # these are not seeded
         before = read_numbers(engine.users())
-        shown = self._run(nullcontext())
+        shown = self.play(nullcontext())
         if shown.error is not None:
             return Outcome(seed, error=one_line(shown.error), alone=alone)
         values, made = read_numbers(engine.users()), set[str]()
@@ -90,7 +83,7 @@ class Body:
         if type(result) is not dict or any(type(key) is not str for key in result):
             result = {RESULT: result}
         names = {path.partition("[")[0] for path in made}
-        if not any(self._namespace.get(name) is shown.result for name in names):
+        if not any(self.namespace.get(name) is shown.result for name in names):
             numbers = read_numbers(result)
             values |= {path: numbers[path] for path in numbers.keys() - made}
             made |= numbers.keys()

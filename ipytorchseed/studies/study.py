@@ -293,7 +293,7 @@ def seeds(function: Callable[[], object], count: int = 8, *, start: int = 0) -> 
             except Exception as error:  # noqa: BLE001 -- whatever the function raises is reported
                 return Shown(error=error.with_traceback(None))  # its frames refer to the copies
 
-        body = Body(f"{NAME}()", namespace=names, run=run, hidden=SHELLS)
+        body = Body(f"{NAME}()", names, run, SHELLS)
         outcomes = [body.run(seed) for seed in chosen]
     left = say_restored("everything is", body.stays)
     return Study(Record.of(outcomes, [f"After the runs, {left}."] if body.stays else []))

@@ -116,11 +116,11 @@ STEPS = {
         f"{PROVE}::test_a_variable_of_a_module",
     ),
     "trial unbound": _proving(
-        "{*self._run.missing, *trial.unbound}", "{*self._run.missing}",
+        "{*self.run.missing, *trial.unbound}", "{*self.run.missing}",
         f"{PROVE}::test_a_name_that_was_not_there",
     ),
     "trial missing": _proving(
-        "{*self._run.missing, *trial.unbound}", "{*trial.unbound}",
+        "{*self.run.missing, *trial.unbound}", "{*trial.unbound}",
         f"{PROVE}::test_a_name_that_was_set_only_after_both_runs",
     ),
     "experiments join": _proving(
@@ -146,7 +146,7 @@ STEPS = {
         "if not self._is_set(each)]", "if False]", f"{PROVE}::test_a_working_folder_that_is_gone",
     ),
     "experiments cut graphs": _proving(
-        "cut = [name for name in self.engine.cut if name in self._run.reads]", "cut = []",
+        "cut = [name for name in self.engine.cut if name in self.run.reads]", "cut = []",
         f"{PROVE}::test_a_graph_that_is_not_copied_is_the_reason",
     ),
     # A cell that runs again starts like its run.

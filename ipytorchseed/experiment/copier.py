@@ -28,7 +28,7 @@ _STEPS = 20
 
 
 class Copier:
-    """Copies many values like ``copy.deepcopy`` with a common memo.
+    """A copier of many values, like ``copy.deepcopy`` with a common memo.
 
     Unlike ``deepcopy``, it preserves the memory that tensors and arrays share, and the gradients
     and hooks of parameters. An object that cannot be copied is shared and recorded; no error is

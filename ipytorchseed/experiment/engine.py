@@ -20,7 +20,7 @@ from ipytorchseed.rng.generators import FoundGenerator, find_generators
 
 
 class Engine(Struct, eq=False, dict=True):
-    """Replaces the user's objects by copies while cells run again, and restores them.
+    """A replacement of the user's objects by copies while cells run again.
 
     ``begin`` binds names to copies of the values that the cells may reach. ``captured`` returns the
     values that the cells made. ``leave`` restores the originals and the process, and verifies this.

@@ -47,7 +47,7 @@ _DEEPEST = 100
 
 
 class Callers:
-    """Counts calls that draw, by the calling line."""
+    """Counts of the calls that draw, by the calling line."""
 
     def __init__(self) -> None:
         self._calls: Counter[tuple[str, str, int]] = Counter()

@@ -193,17 +193,17 @@ def _files(folder: Path) -> tuple[list[_File], list[str]]:
 
 def _of_one_launch(files: list[_File]) -> tuple[list[_File], list[str]]:
     """Return the files of the last launch, and notes about old and missing files."""
-    newest = max(files, key=lambda each: each.rank.started)
+    newest = max((each.rank for each in files), key=lambda rank: rank.started)
     kept, notes = [], []
     for each in files:
-        one, other = each.rank, newest.rank
-        together = (one.world, one.launch) == (other.world, other.launch)
-        if together and each.last + _SLACK >= other.started:
+        one = each.rank
+        together = (one.world, one.launch) == (newest.world, newest.launch)
+        if together and each.last + _SLACK >= newest.started:
             kept.append(each)
         else:
             notes.append(f"rank {one.rank}'s file is from an earlier launch and was skipped")
     there = {each.rank.rank for each in kept}
-    gone = [each for each in range(min(newest.rank.world or 0, _MOST)) if each not in there]
+    gone = [each for each in range(min(newest.world or 0, _MOST)) if each not in there]
     if gone:
         notes.append(f"there is no file from {list_ranks(gone)}")
     return kept, notes

@@ -167,7 +167,7 @@ def unwrap(model: Any) -> Any:
 
 
 class Looker:
-    """Takes looks at this process.
+    """The readers of this process's sources, settings, tensors and objects.
 
     Args:
         model: Returns the model, or None.

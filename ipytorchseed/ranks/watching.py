@@ -66,7 +66,7 @@ def watch(
 
 
 class Watch(AbstractContextManager["Watch"]):
-    """Writes the states of this rank to a file; see ``watch``.
+    """The recording of this rank's states to a file; see ``watch``.
 
     Attributes:
         path: The file that is written.

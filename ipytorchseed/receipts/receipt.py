@@ -42,17 +42,13 @@ _FORMAT = Format(
 _LONGEST = 10_000
 
 
-class StatePosition(Struct, frozen=True, omit_defaults=True):
+class StatePosition(Position, frozen=True, omit_defaults=True):
     """The position of a state in its stream.
 
     Attributes:
-        seed: The seed of the stream; None if unknown.
-        draws: How many raw numbers were drawn since seeding; None if unknown.
         fresh: Whether no number was drawn since seeding; None if unknown.
     """
 
-    seed: int | None = None
-    draws: int | None = None
     fresh: bool | None = None
 
 
@@ -75,8 +71,7 @@ class Receipt(Struct, frozen=True):
 
     def position(self, name: str, digest: str) -> Position | None:  # noqa: ARG002 -- as ``HistoryLookup``
         """Return the position of a state; None if it is not in the receipt."""
-        found = self.positions.get(digest)
-        return None if found is None else Position(found.seed, found.draws)
+        return self.positions.get(digest)
 
     def draws(self, before: str, after: str) -> int | None:
         """Return how many draws lead from one state to another; None if unknown."""
@@ -294,7 +289,7 @@ def find_stands(runs: Sequence[Run], find_states: FindStates) -> dict[str, State
             place = states.position(name, digest) or UNKNOWN
             known = place.seed is not None and place.seed < 1 << 63  # exact integers in JSON
             seed = place.seed if known else None
-            found[digest] = StatePosition(seed, place.draws, states.is_fresh(digest))
+            found[digest] = StatePosition(seed, place.draws, fresh=states.is_fresh(digest))
     return {digest: each for digest, each in found.items() if each != StatePosition()}
 
 

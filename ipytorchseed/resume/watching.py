@@ -43,7 +43,7 @@ class Component(Struct, frozen=True):
 
 
 class Finder:
-    """Finds the components of the training state. Each object is found once.
+    """A search for the components of the training state. Each object is found once.
 
     Attributes:
         components: The components, by the expression by which the code reaches them.

@@ -74,8 +74,9 @@ class Search(Struct, eq=False, dict=True):
         volatile, self._compared = _find_compared(self.said, first)
         changed = {*map(_key, self.said.changed)}
         self._passed_over = (changed | _inputs(self.said)) - {*map(_key, self._compared)}
-        names = listed(sorted(map(_name, self._compared)))
-        result = f"{judging.EARLIER}'s {names}" if volatile else judging.RESULT
+        result = judging.RESULT
+        if volatile:
+            result = f"{judging.EARLIER}'s {listed(sorted(map(_name, self._compared)))}"
         found: dict[str, Verdict] = {}
         if self._trials:
             lost = self.experiments.lost

@@ -10,7 +10,6 @@ import signal
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import suppress
-from functools import partial
 from typing import Any, TypeVar
 
 from ipytorchseed.determinism.interrupts import held_interrupts
@@ -67,7 +66,7 @@ def connect(profile: str) -> Any:  # an ipyparallel.Client
     """
     ipyparallel, profile = import_ipyparallel(), profile or "default"
     what = f"profile {profile!r}"
-    ways, said = [partial(ipyparallel.Client, profile=profile)], ""
+    ways, said = [lambda: ipyparallel.Client(profile=profile)], ""
     with suppress(Exception):  # IPython raises if the profile was never used
         running = ipyparallel.ClusterManager().load_clusters(profile=profile).values()
         ways = [*(each.connect_client_sync for each in running), *ways]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from operator import getitem
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from msgspec import Struct
@@ -75,7 +74,7 @@ class CapturedState(Struct):
         for kind in _classes(namespace):
             for name, value in list(own(kind).items()):
                 if name not in NOT_CONTENT and _is_data(value):
-                    find = partial(getitem, own(kind), name)
+                    find = partial(own(kind).__getitem__, name)
                     put = partial(type.__setattr__, kind, name)  # without the user's metaclass
                     made = type.__dict__["__name__"].__get__(kind)
                     others.append(Held(f"{made}.{name}", kind, find, put, value))
@@ -130,6 +129,5 @@ def _classes(namespace: Mapping[str, Any]) -> list[type]:
 
 def _is_data(value: object) -> bool:
     """Return whether an attribute of a class is data, not code."""
-    code = (FunctionType, ModuleType, type, staticmethod, classmethod, property)
     kind = type(value)
-    return not issubclass(kind, code) and find_member(kind, "__get__") is None
+    return not issubclass(kind, (type, ModuleType)) and find_member(kind, "__get__") is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import sys
 import types
 import weakref
@@ -80,7 +79,7 @@ def _function(copier: Copier, value: types.FunctionType) -> Copying:
     copier.keep(value, made)
     made.__defaults__ = yield "", value.__defaults__
     made.__kwdefaults__ = yield "", value.__kwdefaults__
-    for name in functools.WRAPPER_ASSIGNMENTS:
+    for name in ("__name__", "__qualname__", "__module__", "__doc__", "__annotations__"):
         setattr(made, name, getattr(value, name))
     vars(made).update((yield from copier.state(vars(value))))
     return made

@@ -6,7 +6,6 @@ Such a state has the values that the later run found, except some values from th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import chain, starmap
 from typing import Any
 
@@ -170,7 +169,7 @@ class Mixture(Struct, eq=False, dict=True):
     def _put(self, name: str, found: Any, paths: set[Path], copier: Copier) -> None:
         """Restore parts of a value in place."""
         here = self._now(name)
-        made = parts.put_back(here, found, paths, partial(copier.named, name))
+        made = parts.put_back(here, found, paths, lambda part: copier.named(name, part))
         if made is not here and name in self.engine.namespace:
             self.engine.namespace[name] = made
         for each in self.engine.found.others:

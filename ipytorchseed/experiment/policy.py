@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 from ipytorchseed.ledger.records import Run
@@ -37,8 +36,7 @@ def count_fitting(runs: Sequence[Run], plan: Plan) -> int:
     """
     left = SECONDS - sum(step.run.seconds_again for step in plan.steps[:-1])
     longest = _seconds(runs)
-    counts = itertools.takewhile(lambda n: count_most(n) * longest <= left, range(1, _MANY))
-    return max(counts, default=0)
+    return sum(count_most(count) * longest <= left for count in range(1, _MANY))
 
 
 def find_objection(runs: Sequence[Run], plan: Plan, experiments: int, kernel: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import sys
 from collections.abc import Callable, Collection, MutableMapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -17,12 +15,11 @@ from msgspec.structs import replace
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.determinism.flag import plain
-from ipytorchseed.determinism.libraries import read_libraries
-from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.engine import Engine, named
 from ipytorchseed.experiment.imports import IN_DEPENDENCIES
 from ipytorchseed.experiment.mixture import Mixture
+from ipytorchseed.experiment.process import Process
 from ipytorchseed.experiment.rewind import begin_as
 from ipytorchseed.experiment.trials import UNREPEATED, Trial, find_trials, merged, mixed_run
 from ipytorchseed.fingerprint.value import same
@@ -32,7 +29,6 @@ from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.following import find_dependencies
 from ipytorchseed.reads.patches import place_of
-from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.hearing import open_instead, redirected
 from ipytorchseed.session.present import LiveKernel
 from ipytorchseed.why.evidence import FOLDER, run_name
@@ -42,9 +38,7 @@ from ipytorchseed.why.planner import make_plan
 from ipytorchseed.why.unknown import may_alter, unseen
 
 # Commands of this extension that affect later cells, so their cells are not run again.
-_COMMANDS = lazy_pattern(
-    r"^[ \t]*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b", re.MULTILINE
-)
+_COMMANDS = lazy_pattern(r"(?m)^[ \t]*%(?:config|deterministic|replay|rng|seed +[a-z]+|why)\b")
 
 
 # Calls the given function, then runs the cell of a run again.
@@ -266,8 +260,9 @@ class Experiments(Mixture):
             begin()
         except OSError:  # the folder was removed
             return False
-        flags = {name: plain(value) for name, value in read_flags().items()} if has_torch() else {}
-        now = {**record.settings, **flags, **read_libraries(sys.modules.keys())}
+        process = Process.now()
+        flags = {name: plain(value) for name, value in process.flags.items()}
+        now = {**record.settings, **flags, **process.libraries}
         wanted = trial.settings & record.settings.keys()
         return all(now[name] == record.settings[name] for name in wanted)
 

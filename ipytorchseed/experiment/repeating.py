@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -13,8 +12,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.determinism.interrupts import let_through
 from ipytorchseed.experiment.engine import Engine
-from ipytorchseed.fingerprint import Budget, Memo, fingerprint
-from ipytorchseed.fingerprint.value import Fingerprint
+from ipytorchseed.fingerprint import Budget, Fingerprint, Memo, fingerprint
 from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.shell import prints_no_result
@@ -115,7 +113,7 @@ class RepeatedCell(Struct, eq=False, dict=True):
 
     def look(self, shown: Shown) -> Outcome:
         """Return the outcome of a run. An interrupt raises KeyboardInterrupt."""
-        return let_through(partial(self._look, shown), once=True)
+        return let_through(lambda: self._look(shown), once=True)
 
     def _look(self, shown: Shown) -> Outcome:
         names, memo = self.engine.users(), Memo()

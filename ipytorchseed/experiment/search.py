@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -50,7 +49,7 @@ class Search(Struct, eq=False, dict=True):
     experiments: Experiments
     run: Callable[[Run, Callable[[], None]], Run]
     tell: Callable[[int, int, str], None]
-    until: float = math.inf
+    until: float = float("inf")
 
     def __post_init__(self) -> None:
         self._longest = 0.0

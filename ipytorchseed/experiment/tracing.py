@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from ipytorchseed.determinism.alerts import find_advice, has_other_algorithm
 from ipytorchseed.experiment.repeating import Outcome, RepeatedCell, find_differences
 from ipytorchseed.experiment.verdict import Checked, Culprit, Entry
@@ -29,6 +27,9 @@ _FILL = 0x35
 
 # What a trace cannot see in a cell that uses compiled code.
 _COMPILED = "operations inside torch.compile's regions are not seen, only what goes in and out"
+
+# What to use instead of uninitialized memory.
+_ZEROS = "torch.zeros, or write the whole tensor before it is read"
 
 # What may differ if hashes differ.
 _SETS = "it may use the order of a set, which depends on addresses if the items are objects"
@@ -92,13 +93,8 @@ def _judge(cell: RepeatedCell, found: Checked, compared: Comparison) -> None:
     if first is not None and first.outside:
         found.entry = Entry(first.shown.name, first.shown.place.line or None, draws=first.draws)
     if first is not None and first.source is not None:
-        found.culprit = replace(  # it returned uninitialized memory, which was read
-            _culprit(cell, first.source),
-            unwritten=True,
-            read_by=(first.shown.name, first.shown.place.line),
-            instead="torch.zeros, or write the whole tensor before it is read",
-            known="switches",
-        )
+        read = {"unwritten": True, "read_by": (first.shown.name, first.shown.place.line)}
+        found.culprit = _culprit(cell, first.source, **read, instead=_ZEROS, known="switches")
     elif operation is not None:
         found.culprit = _culprit(cell, operation.shown)
     if any(call.place.module.endswith(COMPILED) for call in compared.b.calls):
@@ -131,7 +127,7 @@ def _suspects(cell: RepeatedCell, first: Outcome, last: Outcome, threads: int) -
     return said
 
 
-def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:
+def _culprit(cell: RepeatedCell, shown: Operation, **others: Any) -> Culprit:
     """Describe an operation: its place in the cell, and torch's documentation of it."""
     short = shown.name.rpartition("::")[2]
     advice = find_advice(short)
@@ -139,4 +135,4 @@ def _culprit(cell: RepeatedCell, shown: Operation) -> Culprit:
     known = "switches" if has_other_algorithm(short) else known
     place = shown.place
     where = place.line or None, cell.line(place.line), shown.index, place.module, place.backward
-    return Culprit(shown.name, *where, instead=advice or "", known=known)
+    return Culprit(shown.name, *where, **{"instead": advice or "", "known": known, **others})

@@ -11,7 +11,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import islice
 from traceback import walk_stack
 from types import CodeType, FrameType
 from typing import Any
@@ -41,9 +40,6 @@ _SEEDS = frozenset({"manual_seed", "set_rng_state", "seed", "set_state", "setsta
 
 # At most this many calls are counted in a step. Counting more would slow down loops that draw.
 _MOST = 2_000
-
-# The maximum number of frames that are searched for a line of the user's code.
-_DEEPEST = 100
 
 
 class Callers:
@@ -108,7 +104,7 @@ class Callers:
         if own or self._count > _MOST:
             return
         first, by = None, ""
-        for each, line in islice(walk_stack(frame), _DEEPEST):
+        for each, line in walk_stack(frame):
             users, of_torch, asks = self._about(each.f_code)
             by = by or asks
             if users or (first is None and not of_torch):

@@ -14,9 +14,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ipytorchseed.fingerprint import Budget, fingerprint
-from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.patterns import lazy_pattern
+from ipytorchseed.fingerprint import Budget, Fingerprint, fingerprint
 from ipytorchseed.rng.distance import mark_of
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.seeds import own_rank, process_group
@@ -119,8 +117,8 @@ _SHARDED = frozenset({"DTensor", "FlatParameter"})
 # Attributes of samplers that depend on the rank or the number of ranks.
 _RANKED = frozenset({"rank", "num_replicas", "num_samples", "total_size", "process_index"})
 
-# Marks parts that are attributes or keys.
-_PREFIX = lazy_pattern(r"^[ak]:")
+# Marks of parts that are attributes or keys.
+_MARKS = ("a:", "k:")
 
 _DROPS = ("Dropout", "RReLU")
 
@@ -239,7 +237,8 @@ class Looker:
             yield from self._scalars(value, "")
         elif not find_generators({"it": value}) or hasattr(value, "__dict__"):
             found = _whole(value)
-            yield from ((_PREFIX.sub("", part), each) for part, each in found.parts.items())
+            for part, each in found.parts.items():
+                yield part[2:] if part.startswith(_MARKS) else part, each
             yield "content", found.digest
 
     def _scalars(self, value: object, prefix: str) -> Iterator[tuple[str, str]]:

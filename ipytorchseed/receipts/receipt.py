@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.errors import ReceiptError, StateError
@@ -52,7 +49,7 @@ class StatePosition(Position, frozen=True, omit_defaults=True):
     fresh: bool | None = None
 
 
-class Receipt(Struct, frozen=True):
+class Receipt(msgspec.Struct, frozen=True):
     """A run of a notebook on another machine.
 
     Attributes:
@@ -100,7 +97,7 @@ class Receipt(Struct, frozen=True):
         return not known or self.draws(before, after) is not None
 
 
-class _File(Struct):
+class _File(msgspec.Struct):
     notebook: str
     settings: dict[str, Any]
     states: dict[str, StatePosition]
@@ -146,7 +143,7 @@ def _parse(content: bytes, name: str, places: Places) -> Receipt:
 
 def _value(told: dict[str, Any]) -> Fingerprint:
     if isinstance(told.get("series"), list):  # JSON has no infinite numbers and no nan
-        told["series"] = [math.nan if each is None else each for each in told["series"]]
+        told["series"] = [float("nan") if each is None else each for each in told["series"]]
     return msgspec.convert(told, Fingerprint)
 
 
@@ -304,6 +301,6 @@ def _cell(run: Run, settings: dict[str, Any], values: dict[str, Fingerprint]) ->
     outputs = told.setdefault("outputs", {})
     for names, record, into in ((VALUES, run, told), (SHOWN, run.outputs, outputs)):
         for name in into.keys() & {*names}:
-            into[name] = each_value(getattr(record, name), partial(_add, values=values))
+            into[name] = each_value(getattr(record, name), lambda value: _add(value, values))
     told["settings"] = {n: v for n, v in run.settings.items() if n not in settings}
     return told

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -66,7 +65,7 @@ class First(Struct, frozen=True):
 Compared = tuple[list[Finding], list[Finding], First | None]
 
 
-def compare(whole: Course, half: Course, rest: Course, saved: Mapping[str, Any]) -> Compared:
+def compare(whole: Course, half: Course, rest: Course, saved: dict[str, Any]) -> Compared:
     """Find what was not restored in the second half of a run.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, MutableMapping
 from contextlib import nullcontext
 from typing import Any
@@ -96,6 +95,6 @@ class Body(Struct, eq=False, dict=True):
             ReplayError: The code reads such a value by name.
         """
         for path, why in engine.shared.items():
-            if re.split(r"[.\[]", path)[0] in self._reached.names:
+            if path.partition("[")[0].partition(".")[0] in self._reached.names:
                 msg = f"{path} cannot be copied, and each run would change it ({why}): create it"
                 raise ReplayError(f"{msg} in the code of the study")

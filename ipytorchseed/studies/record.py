@@ -11,7 +11,6 @@ from itertools import chain
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from ipytorchseed.errors import LookupFailure, SeedError
 from ipytorchseed.rng.seeds import LIMIT, check_seed
@@ -91,7 +90,7 @@ def choose_seeds(count: object, start: int) -> range:
     return range(first, first + count)
 
 
-class Outcome(Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True):
     """The result of one seed.
 
     Attributes:
@@ -112,7 +111,7 @@ class Outcome(Struct, frozen=True):
     cut: tuple[str, ...] = ()
 
 
-class Record(Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True):
     """The results of all seeds of a study.
 
     Attributes:
@@ -181,7 +180,7 @@ def scipy_stats() -> Any:  # noqa: ANN401 -- a module
     return stats
 
 
-class Summary(Struct, frozen=True):
+class Summary(msgspec.Struct, frozen=True):
     """Statistics of a number over seeds.
 
     Attributes:
@@ -199,7 +198,7 @@ class Summary(Struct, frozen=True):
     most: float
 
 
-class Paired(Struct, frozen=True):
+class Paired(msgspec.Struct, frozen=True):
     """Statistics of a number before and after a change, paired by seed.
 
     Attributes:

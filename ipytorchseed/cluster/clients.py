@@ -66,7 +66,8 @@ def connect(profile: str) -> Any:  # an ipyparallel.Client
     """
     ipyparallel, profile = import_ipyparallel(), profile or "default"
     what = f"profile {profile!r}"
-    ways, said = [lambda: ipyparallel.Client(profile=profile)], ""
+    ways: list[Callable[[], Any]] = [lambda: ipyparallel.Client(profile=profile)]
+    said = ""
     with suppress(Exception):  # IPython raises if the profile was never used
         running = ipyparallel.ClusterManager().load_clusters(profile=profile).values()
         ways = [*(each.connect_client_sync for each in running), *ways]

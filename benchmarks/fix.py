@@ -89,5 +89,5 @@ def rows() -> list[Row]:
         *table("check, repeats", 2.3, [each for each in checked if each not in differ]),
         *table("check, differs", 4, differ),
         *table("check --fix", 7, fixed),
-        *table("check --fix, three causes", 9, [several]),
+        *table("check --fix, three causes", 12, [several]),
     ]

@@ -76,14 +76,14 @@ expect: Callable[[F], F] = option(
 )
 
 
-# The largest number of runs that an option accepts: a larger one is probably a typo.
-MOST_RUNS = 1000
-
-
 class Whole(click.IntRange):
     """An integer between bounds, with our error message for anything else."""
 
     name = "integer"
+
+
+# A number of runs; more than 1000 is probably a typo.
+RUNS = Whole(2, 1000)
 
 
 class Number(click.FloatRange):

@@ -27,8 +27,8 @@ import torch
 import ipytorchseed as its
 from ipytorchseed.checking import report
 from ipytorchseed.checking.comparing import compare_receipt
-from ipytorchseed.checking.kernel import Pass
 from ipytorchseed.checking.notebook import read as read_notebook
+from ipytorchseed.checking.passes import Pass
 from ipytorchseed.checking.program import Edit, Splice, diff, edit_file
 from ipytorchseed.checking.saved import compare_saved
 from ipytorchseed.errors import IPyTorchSeedError

@@ -9,9 +9,10 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_fresh_kernels, for_rerun
-from ipytorchseed.checking.grading import Found, Grade, grade_cell, say_bound
-from ipytorchseed.checking.kernel import Pass, Runs, open_runs
+from ipytorchseed.checking.grading import Found, Grade, compare_shown, say_bound
 from ipytorchseed.checking.notebook import Cell, Notebook
+from ipytorchseed.checking.outputs import clean_cell
+from ipytorchseed.checking.passes import Pass, Runs, open_runs
 from ipytorchseed.checking.verdict import LEFT, CellVerdict, Verdict
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
@@ -92,8 +93,8 @@ class Pair:
             return None
         runs = self.runs(cell)
         run, code = (None, "") if runs is None else (runs[1], self._code(runs[1]))
-        outputs = first.outputs[cell.index], other.outputs[cell.index]
-        shown = grade_cell(cell, *outputs, run, code=code)
+        pair = [clean_cell(cell, each.outputs[cell.index], run, code) for each in (first, other)]
+        shown = compare_shown(pair[0], pair[1])
         if runs is None:
             found = Found.DIFFERENT if shown else Found.SAME
             # The run of a %replay is recorded under the id of the replayed cell.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_notebook
-from ipytorchseed.checking.kernel import Pass
 from ipytorchseed.checking.notebook import RAISES, Notebook, read, read_text
 from ipytorchseed.checking.program import TAG, Edit, Edits, Program, edit_file, write
 from ipytorchseed.checking.remedies import UNRECORDED, FixTarget, chosen_seed, obstacle, propose
@@ -32,9 +30,6 @@ _PROOF = 3
 
 # The maximum number of sets of edits to try for one cause.
 _TRIES = 2
-
-# Kinds of edits that add a seed.
-_SEEDING = {"generator", "seed"}
 
 # At most this many files of a notebook's folder are listed, to recognise those that it creates.
 _MOST_FILES = 20_000
@@ -72,23 +67,20 @@ async def fix_notebook(
     if _stopped(found):
         allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
         return replace(found, obstacles=[f"{_STOPS}{allow}"])
-    search = _Search(Program(notebook), own_file, tag)
-    trials = _Trials(notebook, setup, found)
-    verdict, differed = found, list[set[Edit]]()
+    search, verdict = _Search(Program(notebook), own_file, tag), found
     while verdict.reproducible is not True:
-        differed += [] if _stopped(verdict) else [{*search.edits}]
         if not search.advance(verdict):
             return replace(found, obstacles=search.obstacles or search.name_obstacles(found))
-        verdict = await trials.prove(search.edits) if search.edits else found
-    edits = await _needed(search.edits, differed, trials)
-    took = found.seconds + trials.seconds
+        tried, took = search.edits, verdict.seconds
+        verdict = await _try(notebook, setup, tried, took) if tried else found
+    edits, verdict = await _leave_out(notebook, setup, search.edits, verdict)
     if not save:
-        return replace(found, edits=edits, seconds=took)
+        return replace(found, edits=edits, seconds=verdict.seconds)
     try:
         write(path, notebook.text, edit_file(notebook.text, edits))
     except OSError as error:
         raise UncheckableError(f"its edits cannot be written: {error.strerror}") from None
-    return replace(verdict, edits=edits, seconds=took, written=True)
+    return replace(verdict, edits=edits, written=True)
 
 
 def unsaved(path: Path) -> str:
@@ -113,65 +105,38 @@ def unsaved(path: Path) -> str:
     return why and f"{why}, so the edit could not be undone"
 
 
-class _Trials(Struct):
-    """Runs a notebook with edits.
+async def _try(notebook: Notebook, setup: Setup, edits: Sequence[Edit], took: float) -> Verdict:
+    """Run a notebook with edits in fresh kernels, until two runs differ.
 
-    Attributes:
+    Args:
         notebook: The notebook without edits.
-        setup: How to run it, and where to keep the records.
-        found: The verdict on the notebook without edits.
-        seconds: The time that all trials took.
-        passes: The passes of the latest proof.
+        setup: How to run it.
+        edits: The edits.
+        took: The seconds that earlier runs took; the verdict has the sum.
     """
+    edited = read_text(notebook.path, edit_file(notebook.text, edits))
+    trying = f"trying {', '.join(f'{each.kind} in {each.cell.name}' for each in edits)}"
+    setup = replace(setup, options=replace(setup.options, quick=True, runs=_PROOF))
+    async with AsyncExitStack() as stack:
+        if any(each.kind == "file" for each in edits):
+            # one kernel after the other: they remove each other's files
+            await stack.enter_async_context(setup.places)
+            setup = replace(setup, places=asyncio.Semaphore(1))
+        verdict = await run(edited, setup, trying)
+    return replace(verdict, seconds=took + verdict.seconds)
 
-    notebook: Notebook
-    setup: Setup
-    found: Verdict
-    seconds: float = 0.0
-    passes: list[Pass] = []
 
-    async def prove(self, edits: Sequence[Edit]) -> Verdict:
-        """Run the notebook with edits in fresh kernels, until two runs differ."""
-        self.passes = []
-        return await self._run(edits, _PROOF, self.passes)
-
-    async def repeats_without(self, edit: Edit, rest: Sequence[Edit]) -> bool:
-        """Return whether the notebook seems to repeat without one of the proved edits.
-
-        A run without the edit is compared with a run of the proof. If both show the same, the edit
-        is not needed. If they differ, an edit that adds a seed is needed, except with ``strict``.
-        Any other edit may have changed the output itself, so a second run without it is compared
-        with the first. To save time, the cells after the last one that differed without any edit
-        are not run.
-
-        Args:
-            edit: The edit that is left out.
-            rest: The other edits.
-        """
-        ran, last = self.passes[:1], self.found.differing[-1].cell.index
-        verdict = await self._run(rest, 1, ran, last)
-        if verdict.reproducible is False and (self.found.strict or edit.kind not in _SEEDING):
-            verdict = await self._run(rest, 1, ran[1:], last)
-        return bool(verdict.reproducible)
-
-    async def _run(
-        self, edits: Sequence[Edit], runs: int, passes: list[Pass], last: float = math.inf
-    ) -> Verdict:
-        edited = read_text(self.notebook.path, edit_file(self.notebook.text, edits))
-        cells = [
-            replace(cell, id=own.id, count=own.count if own.index <= last else None)
-            for cell, own in zip(edited.cells, self.notebook.cells, strict=True)
-        ]
-        trying = f"trying {', '.join(f'{each.kind} in {each.cell.name}' for each in edits)}"
-        setup = replace(self.setup, options=replace(self.setup.options, quick=True, runs=runs))
-        async with AsyncExitStack() as stack:
-            if any(each.kind == "file" for each in edits):
-                # one kernel after the other: they remove each other's files
-                await stack.enter_async_context(setup.places)
-                setup = replace(setup, places=asyncio.Semaphore(1))
-            verdict = await run(replace(edited, cells=cells), setup, trying, passes)
-        self.seconds += verdict.seconds
-        return verdict
+async def _leave_out(
+    notebook: Notebook, setup: Setup, edits: list[Edit], verdict: Verdict
+) -> tuple[list[Edit], Verdict]:
+    """Leave out each edit without which the notebook repeats; return the rest."""
+    for edit in [*edits]:
+        rest = [each for each in edits if each is not edit]
+        if rest:
+            tried = await _try(notebook, setup, rest, verdict.seconds)
+            edits = rest if tried.reproducible else edits
+            verdict = replace(tried if tried.reproducible else verdict, seconds=tried.seconds)
+    return edits, verdict
 
 
 def _may_write(path: Path) -> bool:
@@ -182,25 +147,6 @@ def _may_write(path: Path) -> bool:
 def _stopped(verdict: Verdict) -> bool:
     """Return whether a notebook did not run to its end."""
     return verdict.fault is not None or verdict.failed is not None
-
-
-async def _needed(edits: list[Edit], differed: Sequence[set[Edit]], trials: _Trials) -> list[Edit]:
-    """Try to leave out each edit, and return the edits that are needed.
-
-    Args:
-        edits: Edits that make the notebook repeat.
-        differed: Sets of edits with which the notebook differed. With fewer, it differs too.
-        trials: Runs the notebook.
-    """
-    kept = edits
-    for edit in edits if len(edits) > 1 else ():
-        rest = [each for each in kept if each is not edit]
-        known = any({*rest} <= each for each in differed)
-        if not known and await trials.repeats_without(edit, rest):
-            kept = rest
-    if kept == edits or (await trials.prove(kept)).reproducible:
-        return kept
-    return edits
 
 
 class _Search(Struct):

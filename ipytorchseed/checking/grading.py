@@ -8,29 +8,12 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import zip_longest
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ipytorchseed.checking.notebook import Cell
-from ipytorchseed.checking.outputs import (
-    STREAMS,
-    Outputs,
-    Pixels,
-    clean_bundle,
-    error_text,
-    read_html,
-    say_pixels,
-    stream_text,
-    without_addresses,
-    without_ours,
-)
-from ipytorchseed.ledger.records import Run
+from ipytorchseed.checking.outputs import BLANK, STREAMS, Pixels, Shown, read_html, say_pixels
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import ADDRESS, reads_clock
-from ipytorchseed.reads.own_lines import is_inspection
-from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.changes import ROUNDING, SHOWN_OTHERWISE
 from ipytorchseed.why.explanation import Change
@@ -169,11 +152,6 @@ LEVELS = 8
 # A relative limit that no difference meets, not even 0: for runs with the same libraries.
 EXACT = -1.0
 
-_BLANK = lazy_pattern(r"\s+")
-
-# Code that reads the address of memory, other than ``id``.
-_ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
-
 # Columns shown of a long line, and how many of them are before the first difference.
 _WIDTH = 66
 _BEFORE = 24
@@ -208,83 +186,43 @@ def worst(grades: Sequence[Grade]) -> Grade:
     return max(grades, key=lambda each: [*Found].index(each.found))
 
 
-def grade_cell(  # noqa: PLR0913, PLR0917 -- two outputs, and how to compare them
-    cell: Cell,
-    before: Outputs,
-    after: Outputs,
-    run: Run | None,
-    rtol: float | None = EXACT,
-    code: str = "",
-) -> tuple[Grade, ...]:
-    """Return the grades of a cell's outputs that count as results and differ.
+def compare_shown(before: Shown, after: Shown, rtol: float | None = EXACT) -> tuple[Grade, ...]:
+    """Return the grades of what a cell shows that differs, or that looks different.
 
     Args:
-        cell: The cell.
-        before: The cell's earlier outputs.
-        after: The cell's later outputs.
-        run: The record of the cell's later run; None if there is none.
-        rtol: As for ``compare_outputs``.
-        code: The text of the functions that the cell calls.
-    """
-    if is_inspection(cell.source):
-        return ()  # our own reports are not results
-    if run is not None and (ADDRESS in run.missing or _ADDRESS_OF.search(f"{cell.source}\n{code}")):
-        before, after = ([*map(without_addresses, each)] for each in (before, after))
-    timed = run is not None and reads_clock(run.nondeterministic_calls)
-    no_results = STREAMS if prints_no_result(cell.source) else ()
-    grades = compare_outputs(before, after, rtol, timed=timed)
-    return tuple(each for each in grades if each.what not in no_results)
-
-
-def compare_outputs(
-    before: Outputs, after: Outputs, rtol: float | None = EXACT, *, timed: bool = False
-) -> tuple[Grade, ...]:
-    """Return the grades of a cell's outputs that differ, or that look different.
-
-    Ignored differences: addresses, execution counts, ids of widgets and HTML elements, progress
-    bars, timings of ``%time``, and how printed text was split.
-
-    Args:
-        before: The earlier outputs, in nbformat's form.
-        after: The later outputs.
+        before: What it showed earlier.
+        after: What it showed later.
         rtol: The largest relative difference of two numbers that is ignored; None to report a
             small one as rounding.
-        timed: Whether the cell reads a clock; differences in printed times are then ignored.
     """
-    before, after = without_ours(before), without_ours(after)
-    grades = []
-    for name in STREAMS:
-        earlier, later = (stream_text(each, name, timed=timed) for each in (before, after))
-        grades.append(grade_text(name, earlier, later, rtol))
-    shown = [[each for each in outputs if "data" in each] for outputs in (before, after)]
-    if len(shown[0]) == len(shown[1]):
-        pairs = zip(*shown, strict=True)
-        grades += [_grade_bundle(one, other, rtol, timed=timed) for one, other in pairs]
+    grades = [grade_text(each, before.texts[each], after.texts[each], rtol) for each in STREAMS]
+    counts = len(before.displays), len(after.displays)
+    if counts[0] == counts[1]:
+        pairs = zip(before.displays, after.displays, strict=True)
+        grades += [_grade_bundle(what, one, other, rtol) for (_, one), (what, other) in pairs]
     else:
-        grades.append(Grade("display", detail=f"{len(shown[0])} and {len(shown[1])} shown"))
-    earlier, later = error_text(before), error_text(after)
-    error = grade_text("error", earlier, later, rtol)
-    detail = " → ".join((each or "no error").removesuffix(":") for each in (earlier, later))
+        grades.append(Grade("display", detail=f"{counts[0]} and {counts[1]} shown"))
+    texts = before.texts["error"], after.texts["error"]
+    detail = " → ".join((each or "no error").removesuffix(":") for each in texts)
+    error = grade_text("error", *texts, rtol)
     grades.append(replace(error, detail=error.detail and detail))
     return tuple(each for each in grades if each.detail)
 
 
 def _grade_bundle(
-    before: Mapping[str, Any], after: Mapping[str, Any], rtol: float | None, *, timed: bool
+    what: str, before: Mapping[str, object], after: Mapping[str, object], rtol: float | None
 ) -> Grade:
     """Return the worst grade of two displays or results, among their MIME types.
 
     The plain text of a picture is ignored, because front ends do not show it.
     """
-    what = str(after["output_type"]).removeprefix("execute_").removesuffix("_data")
-    pairs = [clean_bundle(each, timed=timed) for each in (before, after)]
-    if pairs[0].keys() != pairs[1].keys():
-        kinds = (", ".join(sorted(pair)) or "nothing" for pair in pairs)
+    if before.keys() != after.keys():
+        kinds = (", ".join(sorted(each)) or "nothing" for each in (before, after))
         return Grade(what, detail=" → ".join(kinds))
-    pictured = any(kind.startswith("image/") for kind in pairs[1])
+    pictured = any(kind.startswith("image/") for kind in after)
     grades = [
-        _grade_data(what, kind, pairs[0][kind], pairs[1][kind], rtol)
-        for kind in sorted(pairs[1], key="text/plain".__ne__)
+        _grade_data(what, kind, before[kind], after[kind], rtol)
+        for kind in sorted(after, key="text/plain".__ne__)
         if not (pictured and kind == "text/plain")
     ]
     return worst(grades) if grades else Grade(what, found=Found.SAME)
@@ -308,7 +246,7 @@ def grade_text(what: str, saved: str, fresh: str, rtol: float | None, kind: str 
         what: The kind of output, as in ``Grade``.
         saved: The earlier text, without parts that differ in every run.
         fresh: The later text, also without them.
-        rtol: As for ``compare_outputs``.
+        rtol: As for ``compare_shown``.
         kind: The MIME type; empty for plain text.
     """
     shown = before, after = _as_seen(saved), _as_seen(fresh)
@@ -354,7 +292,7 @@ def _grade(distance: Distance | None, rtol: float | None) -> Found:
 def _say_texts(before: str, after: str) -> str:
     if not before or not after:
         return "nothing → something" if after else "something → nothing"
-    if len({_BLANK.sub("", text) for text in (before, after)}) == 1:
+    if len({BLANK.sub("", text) for text in (before, after)}) == 1:
         return "only whitespace differs"
     return how_far(text_value(before), text_value(after))
 

@@ -8,25 +8,20 @@ import logging
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.outputs import Outputs, States, Views, states_of
-from ipytorchseed.errors import LedgerError, UncheckableError, in_brief
+from ipytorchseed.checking.outputs import States, states_of
+from ipytorchseed.errors import UncheckableError, in_brief
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
-from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.questions import Prepare, Question, Seeds, expression
-from ipytorchseed.reads.seed_arguments import Lacking
+from ipytorchseed.questions import Prepare, Question, expression
 from ipytorchseed.receipts.receipt import Receipt
-from ipytorchseed.session.states import LedgerStates
-from ipytorchseed.why.evidence import HistoryLookup
 
 
 class Options(Struct, frozen=True):
@@ -82,9 +77,6 @@ _POLL = 0.25
 # Seconds to wait for killed processes to end; on some machines zombies stay longer.
 _GONE = 0.5
 
-# The maximum number of characters that a cell may show: all are kept and compared.
-_MOST = 1 << 28
-
 _LEAVE_OUT = "the tag skip-execution leaves it out"
 
 
@@ -101,7 +93,7 @@ class FreshKernel:
     """
 
     # Arguments on the kernel's command line that override the user's configuration.
-    arguments: tuple[str, ...] = (
+    arguments = (
         "--ext=ipytorchseed",
         f"--IPyTorchSeed.budget={_BUDGET}",
         "--IPyTorchSeed.tracking=True",
@@ -128,7 +120,6 @@ class FreshKernel:
             resources={"metadata": {"path": str(self._path.parent)}},
         )
         self._client.log.setLevel(logging.CRITICAL)  # errors are reported in our words
-        self._shown = 0
         self._receiving: asyncio.Task[Any] | None = None
 
     async def start(self) -> None:
@@ -173,12 +164,7 @@ class FreshKernel:
             # Receiving a message that has already arrived does not suspend the task. A cell that
             # prints without end would block the event loop, and with it the timeouts.
             await asyncio.sleep(0)
-            message = await receive(**how)
-            content = message["content"]
-            self._shown += len(content["text"]) if "text" in content else len(str(content))
-            if self._shown > _MOST and client.task_poll_for_reply is not None:
-                client.task_poll_for_reply.cancel()  # as nbclient does when the kernel dies
-            return message
+            return await receive(**how)
 
         channel.get_msg = get_msg
 
@@ -196,7 +182,7 @@ class FreshKernel:
         kc = self._client.kc
         kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
         polling = asyncio.create_task(_keep_polling(kc.shell_channel.socket))
-        self._shown, node = 0, self.node.cells[cell.index]
+        node = self.node.cells[cell.index]
         try:
             await self._client.async_execute_cell(node, cell.index)
         except CellTimeoutError:
@@ -204,9 +190,6 @@ class FreshKernel:
             raise UncheckableError(f"{cell.name} took longer than {limit}") from None
         except DeadKernelError:
             fault = f"the kernel died in {cell.name}{self._last_words()}"
-            if self._shown > _MOST:
-                size = f"{_MOST >> 20} MB"
-                fault = f"{cell.name} shows more than {size}, too much to compare; {_LEAVE_OUT}"
             raise UncheckableError(fault) from None
         except CellExecutionError as error:
             if error.ename == "StdinNotImplementedError":
@@ -309,140 +292,3 @@ async def _keep_polling(socket: Any) -> None:  # noqa: ANN401 -- jupyter_client'
     while True:
         await asyncio.sleep(_POLL)
         await socket.poll(1)
-
-
-# Seconds to wait for an answer about the calls in cells.
-_PATIENCE = 10
-
-
-class Pass(Struct):
-    """One pass through a notebook.
-
-    Attributes:
-        outputs: The outputs of each cell that ran, by its index.
-        ledger: The file in which the runs are recorded.
-        lacking: The calls that accept a seed and do not set it, by the index of their cell.
-        begun: The indices of the cells that were started, including one that ended the pass.
-        failed: The cell that raised an error that it may not raise, and the error in one line.
-        fault: Why the pass did not reach its end, in one line.
-        widgets: The widgets at the end of the pass.
-    """
-
-    ledger: Path
-    outputs: dict[int, Outputs] = {}
-    lacking: dict[int, list[Lacking]] = {}
-    begun: set[int] = set()
-    failed: tuple[Cell, str] | None = None
-    fault: str | None = None
-    widgets: States = {}
-
-
-async def run_through(
-    notebook: Notebook, options: Options, folder: Path, step: Callable[[], None]
-) -> list[Pass]:
-    """Run a notebook in a fresh kernel, and with ``rerun`` each cell a second time.
-
-    The second pass goes from the last cell back to the first. So each cell runs again after its own
-    changes and those of later cells, but before the cells that create its inputs run again.
-
-    Args:
-        notebook: The notebook.
-        options: How to run it.
-        folder: An empty folder for the kernel's records and sockets.
-        step: Called after each cell.
-
-    Returns:
-        One pass; with ``rerun`` two.
-    """
-    first = Pass(folder / NAME)
-    passes = [first]
-
-    async def run(kernel: FreshKernel, cells: Iterable[Cell], done: Pass) -> None:
-        views = Views()
-        for cell in cells:
-            done.begun.add(cell.index)
-            error = await kernel.run(cell)
-            outputs = kernel.node.cells[cell.index].outputs
-            done.widgets = kernel.widgets
-            # A file has the last states of widgets. Later cells may update displays.
-            shown = [] if options.saved else views.changed(outputs, done.widgets)
-            done.outputs[cell.index] = [*outputs, *shown]
-            step()
-            known = notebook.shown_errors(cell)
-            may_raise = known if options.saved else error and error.partition(":")[0] in known
-            if error and not may_raise and done is first:
-                done.failed = cell, error
-                break
-
-    try:
-        async with fresh_kernel(notebook, options, folder) as kernel:
-            await run(kernel, notebook.runnable, first)
-            if options.rerun:
-                passes.append(again := Pass(first.ledger))
-                ran = [each for each in notebook.runnable if each.index in first.outputs]
-                await run(kernel, reversed(ran), again)
-            with suppress(Exception):  # a cell may have ended the kernel
-                asked = kernel.ask(Seeds(tuple(cell.source for cell in notebook.runnable)))
-                told = await asyncio.wait_for(asked, _PATIENCE)
-                for cell, calls in zip(notebook.runnable, told["calls"], strict=True):
-                    first.lacking[cell.index] = [*map(tuple, calls)]
-    except UncheckableError as error:
-        passes[-1].fault = str(error)
-    return passes
-
-
-class Runs(Struct, frozen=True):
-    """The runs of a notebook's cells in one kernel.
-
-    Attributes:
-        runs: The runs, oldest first.
-        find_states: Returns a lookup of their states. Each call returns a new lookup, because a
-            lookup has a limited budget.
-    """
-
-    runs: Sequence[Run]
-    find_states: Callable[[], HistoryLookup]
-
-    def of(self, cell: str) -> list[Run]:
-        """Return the runs of a cell, the oldest first."""
-        return [run for run in self.runs if run.cell == cell]
-
-    def before(self, run: Run, since: Run | None = None) -> Sequence[Run]:
-        """Return the runs before another one, oldest first.
-
-        Args:
-            run: The run.
-            since: The first run to return; None for the kernel's first.
-        """
-        idents = [each.id for each in self.runs]
-        return self.runs[0 if since is None else idents.index(since.id) : idents.index(run.id)]
-
-    def begins(self) -> dict[str, str]:
-        """Return the state in which each source was first seen, by its name."""
-        states: dict[str, str] = {}
-        for run in reversed(self.runs):
-            states |= {n: digest for n, digest in run.before.items() if n not in run.generators}
-        return states
-
-
-@contextmanager
-def open_runs(path: Path, notebook: Notebook) -> Iterator[Runs]:
-    """Open the runs in one kernel's ledger; none if it cannot be read.
-
-    Args:
-        path: The ledger's file.
-        notebook: The notebook. Runs get the numbers in ``In[...]`` that its cells have after
-            *Run All*.
-    """
-    counts = {cell.id: cell.count for cell in notebook.runnable}
-    found = Runs((), lambda: Receipt("", (), {}))
-    with ExitStack() as stack:
-        with suppress(LedgerError):  # then only the outputs are known
-            ledger = stack.enter_context(Ledger.open(path, read_only=True))
-            runs = [
-                replace(run, execution_count=counts[run.cell])
-                for run in [*ledger.runs()][::-1]
-                if run.cell in counts
-            ]
-            found = Runs(runs, lambda: LedgerStates(ledger))
-        yield found

@@ -12,9 +12,14 @@ from functools import reduce
 from html.parser import HTMLParser
 from typing import Any, NamedTuple
 
-from ipytorchseed.checking.notebook import complete
+from msgspec import Struct
+
+from ipytorchseed.checking.notebook import Cell, complete
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.own_lines import MARK
+from ipytorchseed.reads.entropy import ADDRESS, reads_clock
+from ipytorchseed.reads.own_lines import MARK, is_inspection
+from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.session import noise
 from ipytorchseed.session.noise import STAMP, is_markup, without_noise
 
@@ -44,15 +49,77 @@ def without_ours(outputs: Outputs) -> Outputs:
     return [each for each in outputs if MARK not in (each.get("metadata") or {})]
 
 
-def without_addresses(output: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an output without the integers in its texts that may be addresses."""
-    if "text" in output:
-        return {**output, "text": noise.without_addresses(joined(output["text"]))}
-    data = {
-        kind: noise.without_addresses(joined(shown)) if kind.startswith("text/") else shown
-        for kind, shown in output.get("data", {}).items()
-    }
-    return {**output, "data": data} if data else output
+class Shown(Struct):
+    """What a cell shows, without parts that differ in every run.
+
+    Attributes:
+        texts: What was printed to each stream, and the error without its traceback, which contains
+            run numbers.
+        displays: ``display`` or ``result``, with the data by MIME type; images as their pixels.
+    """
+
+    texts: dict[str, str]
+    displays: list[tuple[str, dict[str, object]]]
+
+    def forget_printed(self) -> None:
+        """Remove what was printed."""
+        self.texts |= dict.fromkeys(STREAMS, "")
+
+
+# Code that reads the address of memory, other than ``id``.
+_ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
+
+
+def clean_cell(cell: Cell, outputs: Outputs, run: Run | None, code: str = "") -> Shown:
+    """Return what a cell shows that counts as a result.
+
+    Args:
+        cell: The cell.
+        outputs: Its outputs.
+        run: The record of the cell's run; None if there is none.
+        code: The text of the functions that the cell calls.
+    """
+    if is_inspection(cell.source):
+        return clean([])  # our own reports are not results
+    places = run is not None and (
+        ADDRESS in run.missing or _ADDRESS_OF.search(f"{cell.source}\n{code}") is not None
+    )
+    timed = run is not None and reads_clock(run.nondeterministic_calls)
+    shown = clean(outputs, timed=timed, places=places)
+    if prints_no_result(cell.source):
+        shown.forget_printed()
+    return shown
+
+
+def clean(outputs: Outputs, *, timed: bool = False, places: bool = False) -> Shown:
+    """Return what outputs show, without parts that differ in every run.
+
+    These are addresses, execution counts, ids of widgets and HTML elements, progress bars, timings
+    of ``%time``, and how printed text was split.
+
+    Args:
+        outputs: The outputs, in nbformat's form.
+        timed: Whether the cell reads a clock; printed times are then removed.
+        places: Whether the cell reads addresses; integers that may be addresses are then removed.
+    """
+    outputs = without_ours(outputs)
+    errors = [each for each in outputs if each["output_type"] == "error"]
+    texts = {name: stream_text(outputs, name, timed=timed) for name in STREAMS}
+    texts["error"] = _clean("\n".join(f"{each['ename']}: {each['evalue']}" for each in errors))
+    displays = []
+    for each in outputs:
+        if "data" in each:
+            what = str(each["output_type"]).removeprefix("execute_").removesuffix("_data")
+            kinds = [kind for kind in each["data"] if WIDGET not in kind]
+            shown = {kind: _clean_data(kind, each["data"][kind], timed) for kind in kinds}
+            displays.append((what, shown))
+    if places:
+        texts = {name: noise.without_addresses(text) for name, text in texts.items()}
+        for _, shown in displays:
+            for kind in shown:
+                if kind.startswith("text/"):
+                    shown[kind] = noise.without_addresses(str(shown[kind]))
+    return Shown(texts, displays)
 
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
@@ -72,28 +139,6 @@ def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
 
 def _clean(text: str, *, timed: bool = False) -> str:
     return without_noise(_COLOUR.sub("", text), timed=timed)
-
-
-def error_text(outputs: Outputs) -> str:
-    """Return the shown error without its traceback, which contains run numbers."""
-    said = [
-        f"{each['ename']}: {each['evalue']}" for each in outputs if each["output_type"] == "error"
-    ]
-    return _clean("\n".join(said))
-
-
-def clean_bundle(output: Mapping[str, Any], *, timed: bool) -> dict[str, object]:
-    """Return what an output shows, without parts that differ in every run.
-
-    Args:
-        output: A display or a result. Widgets are left out.
-        timed: Whether the cell reads a clock.
-
-    Returns:
-        The data by MIME type. An image is given as its pixels.
-    """
-    data = output["data"]
-    return {kind: _clean_data(kind, data[kind], timed) for kind in data if WIDGET not in kind}
 
 
 def _clean_data(kind: str, data: Any, timed: bool) -> object:  # noqa: ANN401, FBT001 -- as nbformat has it
@@ -147,7 +192,7 @@ def _as_json(data: Any) -> str:  # noqa: ANN401 -- as above
     return data if isinstance(data, str) else json.dumps(data, sort_keys=True)
 
 
-_BLANK = lazy_pattern(r"\s+")
+BLANK = lazy_pattern(r"\s+")
 _UNSEEN = frozenset({"script", "style", "head", "title", "template"})
 _CELL = frozenset({"td", "th"})
 _IN_LINE = frozenset({"a", "b", "code", "em", "i", "small", "span", "strong", "sub", "sup", "u"})
@@ -171,7 +216,7 @@ class _Text(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self._unseen:
-            self.said.append(_BLANK.sub(" ", data))
+            self.said.append(BLANK.sub(" ", data))
 
     def _break(self, tag: str) -> None:
         if tag not in _IN_LINE:

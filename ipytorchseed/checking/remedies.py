@@ -9,18 +9,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ipytorchseed.checking.program import (
-    Call,
-    Code,
-    Edit,
-    Edits,
-    Program,
-    Splice,
-    insert,
-    last_import,
-    libraries,
-    spell,
-)
+from ipytorchseed.checking.inserting import insert_after_import, insert_at_top, spell
+from ipytorchseed.checking.program import Call, Code, Edit, Edits, Program, Splice
 from ipytorchseed.checking.verdict import CellVerdict
 from ipytorchseed.reads.entropy import ENTROPY, sentence
 from ipytorchseed.reads.seed_arguments import takes_seed
@@ -73,51 +63,6 @@ class FixTarget(Struct, frozen=True):
         return [*self.before, self.code]
 
 
-def insert_after_import(target: FixTarget, call: str, kind: str, why: str) -> Edits:
-    """Insert a call after the imports of its library, or after the first imports.
-
-    Args:
-        target: The target. The call is inserted in the target's cell or an earlier one.
-        call: The call, with the function's full dotted name.
-        kind: The kind of the edit.
-        why: What the edit does.
-
-    Returns:
-        One edit; none if no earlier code imports anything.
-    """
-    imports = [
-        (code, place, found)
-        for code in target.until
-        for place, statement in enumerate(code.tree.body)
-        if (found := libraries(statement))
-    ]
-    own = [each for each in imports if call.partition(".")[0] in each[2]]
-    return tuple(
-        insert(target.program, code, last_import(code, place), call, kind, why)
-        for code, place, _ in (own or imports)[:1]
-    )
-
-
-def insert_at_top(target: FixTarget, code: Code, call: str, kind: str, why: str) -> Edits:
-    """Insert a call after the import of its library, or at the start of a cell.
-
-    The call is before the cell's other imports, because those modules may draw, too.
-
-    Args:
-        target: A target in the notebook.
-        code: The code of the cell.
-        call: The call, with the function's full dotted name.
-        kind: The kind of the edit.
-        why: What the edit does.
-
-    Returns:
-        One edit; none if the cell is not Python.
-    """
-    library = call.partition(".")[0]
-    last = next((each for each in code.tree.body if library in libraries(each)), None)
-    return (insert(target.program, code, last, call, kind, why),) if code.tree.body else ()
-
-
 # The function that seeds a source, by the first part of the source's name.
 _SEEDS = {
     "python": "random.seed",
@@ -142,10 +87,9 @@ _DRAWN = {
 def chosen_seed(program: Program) -> int:
     """Return the first seed in the notebook's code, or 42 if there is none."""
     for call in program.calls(program.codes):
-        if call.path in _SEEDS.values() and call.node.args:
-            given = call.node.args[0]
-            if isinstance(given, ast.Constant) and type(given.value) is int:
-                return given.value
+        given = call.given[0] if call.given and call.path in _SEEDS.values() else None
+        if isinstance(given, ast.Constant) and type(given.value) is int:
+            return given.value
     return _DEFAULT
 
 
@@ -159,11 +103,11 @@ def seed_source(target: FixTarget) -> Iterator[Edits]:
 
     In the cell, the new line is above imports that may draw.
     """
-    call = f"{seeder(target.cause.name)}({target.seed})"
     name = target.cause.name
+    call = f"{seeder(name)}({target.seed})"
     why = f"seeds {name}, which {target.found.cell.name} draws from and nothing had seeded"
-    yield insert_after_import(target, call, "seed", why)
-    yield insert_at_top(target, target.code, call, "seed", why)
+    yield insert_after_import(target.program, target.until, call, "seed", why)
+    yield insert_at_top(target.program, target.code, call, "seed", why)
 
 
 def give_seed(target: FixTarget) -> Iterator[Edits]:
@@ -173,24 +117,24 @@ def give_seed(target: FixTarget) -> Iterator[Edits]:
     do. Each call gets a different seed. A call that may run more than once draws its seeds from a
     source, which is then seeded too.
     """
-    program, until, edits = target.program, target.until, list[Edit]()
-    drawn = dict[str, None]()
+    program, edits, drawn = target.program, list[Edit](), dict[str, None]()
     for place, call in enumerate(filter(_lacks_seed, program.calls(program.codes))):
         other = target.cause.kind == "entropy" and call.path != target.cause.name
-        if other or call.code not in until:
+        if other or call.code not in target.until:
             continue
         seed = str(target.seed + place)
         source, how = _DRAWN.get(call.path.partition(".")[0], ("", ""))
         if call.repeated and source and call.path not in _SEEDS.values():
             within = [each for each in call.code.tree.body if each.lineno <= call.node.lineno][-1]
-            lines = spell(program, call.code, within, how)
-            if len(lines) == 1:  # the call needs no import
-                seed = lines[0]
+            *imports, drawing = spell(program, call.code, within, how)
+            if not imports:
+                seed = drawing
                 drawn[source] = None
         edits.append(_seeded(call, seed))
     for source in drawn:
         why = f"seeds {source}, because other seeds are drawn from it"
-        edits += insert_after_import(target, f"{_SEEDS[source]}({target.seed})", "seed", why)
+        seeding = f"{_SEEDS[source]}({target.seed})"
+        edits += insert_after_import(program, target.until, seeding, "seed", why)
     yield tuple(edits)
 
 
@@ -239,10 +183,11 @@ def say_seed(target: FixTarget) -> str:
     Args:
         target: The cell, and the cause.
     """
-    edits = [edit for edits in name_seed(target) for edit in edits]
-    places = ["" if each.cell is target.found.cell else f" in {each.cell.name}" for each in edits]
-    said = (f"{each.why}{place}" for each, place in zip(edits, places, strict=True))
-    return "\n".join(each.replace(_PASSES, "pass", 1) for each in said)
+    said = []
+    for edit in next(name_seed(target), ()):
+        place = "" if edit.cell is target.found.cell else f" in {edit.cell.name}"
+        said.append(f"{edit.why.replace(_PASSES, 'pass', 1)}{place}")
+    return "\n".join(said)
 
 
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
@@ -277,16 +222,13 @@ _SET_METHODS = frozenset({"copy", "difference", "intersection", "symmetric_diffe
 _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 
 
-def _find_sets(target: FixTarget) -> set[str]:
+def _find_sets(program: Program) -> set[str]:
     """Return the variables and attributes that are known to hold sets."""
     names: set[str] = set()
-    for code in target.program.codes:
+    for code in program.codes:
         for node in ast.walk(code.tree):
-            if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
-                continue
-            if _is_set(target.program, node.value, names):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                names.update(map(ast.unparse, targets))
+            if isinstance(node, ast.Assign) and _is_set(program, node.value, names):
+                names.update(map(ast.unparse, node.targets))
     return names
 
 
@@ -305,13 +247,18 @@ def _is_set(program: Program, node: ast.expr, names: set[str]) -> bool:
     return program.path(node.func) in _SETS
 
 
+def _is_unordered(program: Program, node: ast.AST) -> bool:
+    """Return whether a node is a call that ignores the order of its arguments' items."""
+    return isinstance(node, ast.Call) and program.path(node.func) in _UNORDERED
+
+
 def _is_ordered(program: Program, code: Code, node: ast.expr) -> bool:
     """Return whether an expression is used where the order of its items matters."""
     around = code.around[node]
     if isinstance(around, (ast.For, ast.AsyncFor, ast.comprehension)):
         return node is around.iter
     if isinstance(around, ast.Call):
-        return node is not around.func and program.path(around.func) not in _UNORDERED
+        return node is not around.func and not _is_unordered(program, around)
     return isinstance(around, (ast.keyword, ast.Starred, ast.FormattedValue))
 
 
@@ -341,45 +288,31 @@ def propose(target: FixTarget) -> list[Edits]:
 
 def obstacle(target: FixTarget) -> str:
     """Return a line on a cell that cannot be fixed: where, and why."""
+    cause, found = target.cause, target.found
     calls = target.program.calls([target.code])
-    lines = [each.node.lineno for each in calls if each.path == target.cause.name]
-    place = f"{target.found.cell.name}, line {lines[0]}" if lines else target.found.cell.name
+    lines = [f", line {each.node.lineno}" for each in calls if each.path == cause.name]
     said = [row.obstacle for row in REMEDIES if row.obstacle and row.matches(target)]
-    if target.cause.kind == "entropy":
-        said = [sentence(target.cause.name)]
-    elif target.found.programs and not target.cause.kind:
-        said += [sentence(target.found.programs[0])]
-    return f"{place}: {[*said, target.cause.message][0]}"
+    if cause.kind == "entropy":
+        said = [sentence(cause.name)]
+    elif found.programs and not cause.kind:
+        said += [sentence(found.programs[0])]
+    return f"{found.cell.name}{[*lines, ''][0]}: {[*said, cause.message][0]}"
 
 
 # --------------------------------------------------------------------------------------------------
 # Orders
 
 
-def _sort(
-    target: FixTarget,
-    codes: Sequence[Code],
-    varies: Callable[[Code, ast.expr], bool],
-    key: str = "",
-) -> Edits:
+def _sort(codes: Sequence[Code], varies: Callable[[Code, ast.expr], bool], key: str = "") -> Edits:
     """Sort the expressions in cells whose order varies."""
-    program, edits = target.program, []
-    found = (
-        (code, node)
-        for code in codes
-        for node in ast.walk(code.tree)
-        if isinstance(node, ast.expr) and varies(code, node)
-    )
-    for code, node in found:
-        call = code.around[node]
-        in_list = isinstance(call, ast.Call) and program.path(call.func) == "list"
-        whole = call if in_list and isinstance(call, ast.expr) else node
-        start, end = code.start(whole), code.end(whole)
-        splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
-        if in_list:
-            splices = Splice(start, start + 4, "sorted"), Splice(end - 1, end - 1, key)
-        why = f"sorts {label_of(ast.unparse(whole), 40)}, whose order varies"
-        edits.append(Edit(code.cell, "order", why, splices))
+    edits = []
+    for code in codes:
+        for node in ast.walk(code.tree):
+            if isinstance(node, ast.expr) and varies(code, node):
+                start, end = code.start(node), code.end(node)
+                splices = Splice(start, start, "sorted("), Splice(end, end, f"{key})")
+                why = f"sorts {label_of(ast.unparse(node), 40)}, whose order varies"
+                edits.append(Edit(code.cell, "order", why, splices))
     return tuple(edits)
 
 
@@ -388,14 +321,14 @@ def _sort_sets(target: FixTarget) -> Iterator[Edits]:
 
     Earlier cells may define functions that the cell calls.
     """
-    program, names = target.program, _find_sets(target)
+    program, names = target.program, _find_sets(target.program)
 
     def varies(code: Code, node: ast.expr) -> bool:
         return _is_set(program, node, names) and _is_ordered(program, code, node)
 
-    codes = [target.code] if _sort(target, [target.code], varies) else target.before
-    yield _sort(target, codes, varies)
-    yield _sort(target, codes, varies, ", key=str")  # for items that cannot be compared
+    codes = [target.code] if _sort([target.code], varies) else target.before
+    yield _sort(codes, varies)
+    yield _sort(codes, varies, ", key=str")  # for items that cannot be compared
 
 
 def _sort_listings(target: FixTarget) -> Iterator[Edits]:
@@ -403,14 +336,12 @@ def _sort_listings(target: FixTarget) -> Iterator[Edits]:
     program = target.program
 
     def varies(code: Code, node: ast.expr) -> bool:
-        call = code.around[node]
-        ignored = isinstance(call, ast.Call) and program.path(call.func) in _UNORDERED
-        if ignored or not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or _is_unordered(program, code.around[node]):
             return False
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         return method in _LISTING_METHODS or program.path(node.func) in _LISTINGS
 
-    yield _sort(target, [target.code], varies)
+    yield _sort([target.code], varies)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -418,20 +349,20 @@ def _sort_listings(target: FixTarget) -> Iterator[Edits]:
 
 
 def _uses_torch(target: FixTarget) -> bool:
-    return not target.cause.kind and any(
-        path.partition(".")[0] == "torch" for path in target.program.names.values()
-    )
+    paths = target.program.names.values()
+    return not target.cause.kind and any(path.split(".")[0] == "torch" for path in paths)
 
 
 def _use_deterministic(target: FixTarget) -> Iterator[Edits]:
     """Switch torch's deterministic algorithms on."""
     why = f"makes torch use deterministic algorithms, for {target.found.cell.name}"
-    yield insert_after_import(target, "torch.use_deterministic_algorithms(True)", "operation", why)
+    call = "torch.use_deterministic_algorithms(True)"
+    yield insert_after_import(target.program, target.until, call, "operation", why)
 
 
 def _use_one_thread(target: FixTarget) -> Iterator[Edits]:
     why = f"limits torch to one thread from {target.found.cell.name} on"
-    yield insert_at_top(target, target.code, "torch.set_num_threads(1)", "threads", why)
+    yield insert_at_top(target.program, target.code, "torch.set_num_threads(1)", "threads", why)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -450,7 +381,7 @@ def _remove_file(target: FixTarget) -> Iterator[Edits]:
         texts = [node.value for node in ast.walk(code.tree) if isinstance(node, ast.Constant)]
         named = any(isinstance(each, str) and PurePath(each).name == path.name for each in texts)
         if named or code in target.writers:
-            yield insert_at_top(target, code, call, "file", why)
+            yield insert_at_top(target.program, code, call, "file", why)
             return
 
 

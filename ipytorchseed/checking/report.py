@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, zip_longest
-from pathlib import PurePath
+from itertools import groupby
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from ipytorchseed.checking.causes import is_unseeded
 from ipytorchseed.checking.grading import Found, Grade, worst
 from ipytorchseed.checking.notebook import VARIES
-from ipytorchseed.checking.program import diff
+from ipytorchseed.checking.program import Edit, diff
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.reads.entropy import say_programs
 from ipytorchseed.render.labels import label_of
@@ -45,10 +44,10 @@ def text(verdicts: Sequence[Verdict]) -> str:
     Args:
         verdicts: The verdicts, in the order in which the notebooks were named.
     """
-    rows = []
-    for each in verdicts:
-        took = f"{each.seconds:.1f} s" if each.seconds else ""
-        rows.append([str(each.path), headline(each), _count(each), took])
+    rows = [
+        [str(it.path), headline(it), _count(it), f"{it.seconds:.1f} s" if it.seconds else ""]
+        for it in verdicts
+    ]
     columns: dict[str, dict[str, Any]] = {
         "Notebook": {"overflow": "fold"},
         "Found": {"no_wrap": True},
@@ -103,12 +102,13 @@ def summary(verdict: Verdict) -> str:
         return visible(verdict.note) or headline(verdict)
     if first is None:
         return visible(f"{headline(verdict)}; {_left_behind(origin)}")
-    if not origin.causes:
-        who = "the cell" if origin is first else origin.cell.name
-        why = f"{who} {say_programs(origin.programs)}" if origin.programs else _NO_REASON
-    else:
+    why = _NO_REASON
+    if origin.causes:
         why = ", ".join(f"{cause.kind} {cause.name}" for cause in origin.causes)
         why += "" if origin is first else f" in {origin.cell.name}"
+    elif origin.programs:
+        who = "the cell" if origin is first else origin.cell.name
+        why = f"{who} {say_programs(origin.programs)}"
     return visible(f"{first.cell.name} {headline(verdict)}: {why}")
 
 
@@ -122,7 +122,7 @@ def _left_behind(verdict: CellVerdict) -> str:
 def explanation(verdict: Verdict) -> str:
     """Return the explanation of a verdict; empty for a notebook that repeats."""
     if verdict.edits:
-        return "\n".join(_edit_lines(verdict))
+        return "\n".join(_edit_lines(verdict, verdict.edits))
     cells = _saved(verdict) if verdict.saved else _cells(verdict)
     return "\n".join([*_whole(verdict), *cells])
 
@@ -152,7 +152,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     """
     path = visible(str(verdict.path))
     if verdict.unrecorded:
-        names = ", ".join(each.cell.name for each in verdict.unrecorded)
+        names = _names(verdict.unrecorded)
         yield f"{path}: only outputs were compared; nothing was recorded about {names}"
     first, origin = verdict.first, verdict.origin
     if origin is None:
@@ -175,7 +175,11 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     if origin is not first:
         yield "  The difference starts in an earlier cell:"
         yield from _cell(origin, shown=True)
-    yield from _others(verdict)
+    others = [each for each in verdict.cells if each.differs and each not in (first, origin)]
+    yield from [""] if others else []
+    shown = [each for each in others if not each.only_state]
+    yield from _named("also different: {}", shown)
+    yield from _named("same output, other variables: {}", [it for it in others if it.only_state])
     if verdict.obstacles:
         yield ""
         yield "  not fixed, and nothing was written:"
@@ -205,9 +209,8 @@ def _saved(verdict: Verdict) -> Iterator[str]:
     yield "  To check whether it repeats at all, run ipytorchseed check without --saved."
 
 
-def _edit_lines(verdict: Verdict) -> Iterator[str]:
+def _edit_lines(verdict: Verdict, made: Sequence[Edit]) -> Iterator[str]:
     """Yield the lines about the edits that make a notebook repeat."""
-    made = verdict.edits or ()
     mark, does = ("✓", "repeats") if verdict.written else ("✗", "does not repeat; it would")
     edits = many(len(made), "edit")
     yield f"{mark} {visible(str(verdict.path))}: {does} with {edits}, in fresh kernels"
@@ -225,8 +228,11 @@ def diffs(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _named(words: str, cells: Sequence[CellVerdict]) -> Iterator[str]:
     """Yield a line with the names of cells; none if there are no cells."""
     if cells:
-        names = ", ".join(each.cell.name for each in cells)
-        yield wrap(words.format(names), first="  ")
+        yield wrap(words.format(_names(cells)), first="  ")
+
+
+def _names(cells: Sequence[CellVerdict]) -> str:
+    return ", ".join(each.cell.name for each in cells)
 
 
 def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> Iterator[str]:
@@ -242,10 +248,11 @@ def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> 
         yield "    same output, other variables"
     for change in verdict.changes[:_MOST]:
         yield wrap(f"{change.name or change.what}: {change.detail}", first="    ")
-        if saved and isinstance(change, Grade) and change.found is Found.DIFFERENT:
-            lines = ("file", change.saved), ("now ", change.fresh)
-            for place, line in lines if change.saved or change.fresh else ():
-                yield f"      {place}  {visible(line) or '(nothing)'}"
+        if not (saved and isinstance(change, Grade) and change.found is Found.DIFFERENT):
+            continue
+        if change.saved or change.fresh:
+            yield f"      file  {visible(change.saved) or '(nothing)'}"
+            yield f"      now   {visible(change.fresh) or '(nothing)'}"
     more = len(verdict.changes) - _MOST
     if more > 0:
         yield f"    and {more} more"
@@ -263,9 +270,9 @@ def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> 
 
 def _causes(causes: Sequence[Cause]) -> Iterator[str]:
     """Yield the lines about causes: messages, fixes, and results of experiments."""
-    for cause, after in zip_longest(causes, causes[1:]):
+    for at, cause in enumerate(causes):
         yield wrap(cause.message, first="  ▲ ")
-        if after is None or after.fix != cause.fix:  # else it is shown below the next cause
+        if cause.fix not in [each.fix for each in causes[at + 1 :]]:  # else it follows below
             yield from (f"    try: {visible(line)}" for line in cause.fix.splitlines())
         if cause.finding.how:
             yield wrap(cause.finding.how, first="    ")
@@ -290,37 +297,12 @@ def _next_step(verdict: CellVerdict) -> str:
     return f"{said}{f'. If the cell repeats within one kernel, {_HASHES}' * hashes}"
 
 
-def _others(verdict: Verdict) -> Iterator[str]:
-    told = (verdict.first, verdict.origin)
-    others = [each for each in verdict.cells if each.differs and each not in told]
-    known = {cause.name for each in told if each for cause in each.causes}
-    shown = [
-        f"{each.cell.name}{_also(verdict, each, known)}" for each in others if not each.only_state
-    ]
-    if others:
-        yield ""
-    if shown:
-        yield wrap(f"also different: {', '.join(shown)}", first="  ")
-    yield from _named(
-        "same output, other variables: {}", [each for each in others if each.only_state]
-    )
-
-
-def _also(verdict: Verdict, cell: CellVerdict, known: set[str]) -> str:
-    """Return the causes where a cell's difference starts, without those in ``known``."""
-    origin, causes = verdict.find_origins(cell)[-1]
-    new = [each for each in causes if each.name not in known]
-    names = ["the edit" if each.kind == "code" else PurePath(each.name).name for each in new]
-    place = "" if origin is cell else f" in {origin.cell.name}"
-    return f" ({', '.join(names)}{place})" if names else ""
-
-
 def as_json(verdicts: Sequence[Verdict]) -> str:
     """Return verdicts as one line of JSON."""
     return write_json(notebooks=[*map(_notebook, verdicts)])
 
 
-def _notebook(verdict: Verdict) -> dict[str, object]:
+def _notebook(verdict: Verdict) -> dict[str, Any]:
     first, origin, unreached = verdict.first, verdict.origin, verdict.unreached
     said = summary(verdict) if origin is first else origin and visible(_left_behind(origin))
     told: dict[str, object] = {
@@ -338,31 +320,26 @@ def _notebook(verdict: Verdict) -> dict[str, object]:
         told["note"] = verdict.note
     if verdict.saved:
         told["text"] = [
-            {
-                **pick(each, "index", "number", "now", "message"),
-                "shown_by": pick(each.cell, "index", "id"),
-            }
+            pick(each, "index", "number", "now", "message")
+            | {"shown_by": pick(each.cell, "index", "id")}
             for each in verdict.stale
         ]
     if verdict.edits is not None:
-        told["edits"] = [
-            {
-                **pick(each.cell, "index", "id"),
-                "kind": each.kind,
-                "diff": diff(each.cell.name, each.cell.source, [each]),
-                "message": each.why,
-            }
-            for each in verdict.edits
-        ]
+        told["edits"] = [*map(_edit, verdict.edits)]
         told["obstacles"] = list(verdict.obstacles)
     return told
 
 
-def _identity(cell: CellVerdict) -> dict[str, object]:
+def _edit(edit: Edit) -> dict[str, Any]:
+    made = diff(edit.cell.name, edit.cell.source, [edit])
+    return pick(edit.cell, "index", "id") | {"kind": edit.kind, "diff": made, "message": edit.why}
+
+
+def _identity(cell: CellVerdict) -> dict[str, Any]:
     return {**pick(cell.cell, "index", "id"), "causes": [*map(cause_json, cell.causes)]}
 
 
-def _cell_json(cell: CellVerdict, *, saved: bool) -> dict[str, object]:
+def _cell_json(cell: CellVerdict, *, saved: bool) -> dict[str, Any]:
     outputs = Found.ROUNDING if cell.rounding and not cell.only_state else cell.outputs
     told = {**_identity(cell), "outputs": outputs.value, "state": cell.state.value}
     if saved:
@@ -384,24 +361,14 @@ def as_junit(verdicts: Sequence[Verdict]) -> str:
     """
     codes = Counter(each.exit_code for each in verdicts)
     root = ET.Element("testsuites")
-    suite = ET.SubElement(
-        root,
-        "testsuite",
-        name="ipytorchseed check",
-        tests=str(len(verdicts)),
-        failures=str(codes[1]),
-        errors=str(codes[2]),
-        time=f"{sum(each.seconds for each in verdicts):.3f}",
-    )
+    suite = ET.SubElement(root, "testsuite", name="ipytorchseed check", tests=f"{len(verdicts)}")
+    suite.attrib |= {"failures": f"{codes[1]}", "errors": f"{codes[2]}"}
+    suite.set("time", f"{sum(each.seconds for each in verdicts):.3f}")
     for verdict in verdicts:
-        case = ET.SubElement(
-            suite,
-            "testcase",
-            classname=visible(".".join(verdict.path.parent.parts)) or ".",
-            name=visible(verdict.path.name),
-            file=visible(str(verdict.path)),
-            time=f"{verdict.seconds:.3f}",
-        )
+        path, seconds = verdict.path, f"{verdict.seconds:.3f}"
+        case = ET.SubElement(suite, "testcase", file=visible(str(path)), time=seconds)
+        case.set("classname", visible(".".join(path.parent.parts)) or ".")
+        case.set("name", visible(path.name))
         if verdict.exit_code:
             kind = "failure" if verdict.fault is None else "error"
             told = ET.SubElement(case, kind, message=summary(verdict))

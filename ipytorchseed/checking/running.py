@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, chdir, closing, suppress
-from itertools import chain
+from contextlib import chdir, closing, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.checking.causes import for_notebook
 from ipytorchseed.checking.comparing import compare, compare_receipt, make_receipt
-from ipytorchseed.checking.kernel import Options, Pass, run_through
+from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.notebook import RAISES, Notebook, read
+from ipytorchseed.checking.passes import Pass, run_through
 from ipytorchseed.checking.proving import prove
-from ipytorchseed.checking.report import headline
 from ipytorchseed.checking.saved import compare_saved
 from ipytorchseed.checking.verdict import Unreached, Verdict
 from ipytorchseed.cluster.clients import connect, spread
 from ipytorchseed.errors import LookupFailure, UncheckableError
 from ipytorchseed.foreign import TOO_DEEP
-from ipytorchseed.render.text import visible
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import TaskID
-
+from ipytorchseed.render.text import bar, set_width, width
 
 Way = Callable[[Path, "Setup"], Awaitable[Verdict]]
 
@@ -166,21 +162,17 @@ async def _check(path: Path, setup: Setup, way: Way) -> Verdict:
     return verdict
 
 
-async def run(
-    notebook: Notebook, setup: Setup, trying: str = "", passes: list[Pass] | None = None
-) -> Verdict:
+async def run(notebook: Notebook, setup: Setup, trying: str = "") -> Verdict:
     """Run a notebook in fresh kernels, and compare.
 
     Args:
         notebook: The notebook.
         setup: How to run it.
         trying: A description of the edits that are tried.
-        passes: Earlier passes to compare with; the new passes are added to this list.
 
     Raises:
         OSError: There is no room for the records.
     """
-    passes = [] if passes is None else passes
     options, watcher = setup.options, setup.watcher
     times = 1 if options.rerun or options.once else options.runs
     cells = len(notebook.runnable)
@@ -192,29 +184,25 @@ async def run(
         note = "no outputs are saved in it: nothing to compare"
         return Verdict(notebook.path, note=note, saved=True)
     watcher.begin(notebook.path, cells * times * (1 + options.rerun), trying)
-    spans: list[tuple[float, float]] = []
-    broken: list[Pass] = []
+    passes: list[Pass] = []
+    begins: list[float] = []
 
-    async def one() -> list[Pass]:
+    async def one() -> None:
         async with setup.places:
-            if broken:  # another run would fail again
-                return []
-            begin = time.monotonic()
+            if any(each.fault or (options.quick and each.failed) for each in passes):
+                return  # another run would fail again
+            begins.append(time.monotonic())
             own = Path(tempfile.mkdtemp(prefix="", dir=setup.folder))
-            ran = await run_through(notebook, options, own, lambda: watcher.step(notebook.path))
-            spans.append((begin, time.monotonic()))
-            broken.extend(each for each in ran if each.fault or (options.quick and each.failed))
-            return ran
+            step = partial(watcher.step, notebook.path)
+            passes.extend(await run_through(notebook, options, own, step))
 
     verdict = Verdict(notebook.path)
-    first = min(2, times) if options.quick else times
-    for count in filter(None, (first, times - first)):  # the runs that start together
-        passes += chain.from_iterable(await asyncio.gather(*(one() for _ in range(count))))
+    for count in (2, times - 2) if options.quick else (times,):  # the runs that start together
+        await asyncio.gather(*(one() for _ in range(count)))
         verdict = _judge(notebook, passes, options)
         if verdict.fault is not None or verdict.differing:
             break
-    seconds = max(end for _, end in spans) - min(begin for begin, _ in spans)
-    verdict = replace(verdict, seconds=seconds)
+    verdict = replace(verdict, seconds=time.monotonic() - begins[0])
     if options.prove and not options.once and verdict.fault is None:
         async with setup.places:
             verdict = await prove(notebook, options, verdict, passes[0].ledger.parent)
@@ -258,43 +246,30 @@ def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unrea
     return Unreached(len(left), len(wanted), reason) if reached and left else None
 
 
-class Bars(ExitStack, Watcher):
-    """Draws a bar for each notebook.
+class ProgressLine(Watcher):
+    """A line on standard error, drawn over itself, with the progress of all notebooks."""
 
-    Args:
-        console: Where to draw; None for standard error.
-    """
-
-    def __init__(self, console: Console | None = None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        super().__init__()
-        self._tasks: dict[Path, TaskID] = {}
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[found]}", markup=False),
-            console=console or Console(stderr=True),
-            transient=True,  # the table that follows has all results
-        )
-        self.enter_context(self._progress)
+    def __init__(self) -> None:
+        self._made = self._steps = 0
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
-        """Draw an empty bar, and next to it the edits that are tried."""
-        if path not in self._tasks:
-            self._tasks[path] = self._progress.add_task(visible(str(path)), found="")
-        self._progress.reset(self._tasks[path], total=steps, found=visible(trying))
+        """Show the notebook, and the edits that are tried."""
+        self._steps += steps
+        self._draw(f"{path} {trying}")
 
     def step(self, path: Path) -> None:
         """Advance the bar by one run of a cell."""
-        self._progress.advance(self._tasks[path])
+        self._made += 1
+        self._draw(str(path))
 
-    def end(self, verdict: Verdict) -> None:
-        """Show the result next to the bar."""
-        if verdict.path in self._tasks:
-            self._progress.update(self._tasks[verdict.path], found=headline(verdict))
+    def end(self, verdict: Verdict) -> None:  # noqa: ARG002 -- the report has all verdicts
+        """Clear the line."""
+        self._draw("")
+
+    def _draw(self, what: str) -> None:
+        line = bar(self._made, self._steps, what) if what else ""
+        sys.stderr.write(f"\r{set_width(line, width() - 1)}\r")
+        sys.stderr.flush()
 
 
 def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where

@@ -11,6 +11,7 @@ from msgspec import Struct
 from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.notebook import VARIES, Cell
 from ipytorchseed.checking.program import Edit
+from ipytorchseed.checking.stale import StaleNumber
 from ipytorchseed.reads.seed_arguments import Lacking
 from ipytorchseed.why.explanation import Cause, Change
 from ipytorchseed.why.unknown import hides
@@ -110,30 +111,6 @@ class Unreached(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.count} of {self.of} cells {'was' if self.count == 1 else 'were'} not reached"
-
-
-class StaleNumber(Struct, frozen=True):
-    """A number in the text that a saved output shows and no fresh output does.
-
-    Attributes:
-        number: The number, as written in the text.
-        place: The text's place among the code cells, in words.
-        index: The index of the text's cell.
-        cell: The first code cell whose saved output shows the number.
-        now: What that cell shows instead; empty if that is unknown.
-    """
-
-    number: str
-    place: str
-    index: int
-    cell: Cell
-    now: str = ""
-
-    @property
-    def message(self) -> str:
-        """A sentence with both places."""
-        shows = "no longer shows it" if not self.now else f"now shows {self.now}"
-        return f"{self.place} says {self.number}; {self.cell.name} {shows}"
 
 
 class Verdict(Struct, frozen=True):

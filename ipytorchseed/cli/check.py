@@ -6,25 +6,16 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ipytorchseed.commands import (
-    MOST_RUNS,
-    Number,
-    Place,
-    Seed,
-    Whole,
-    flag,
-    in_json,
-    option,
-    written,
-)
+from ipytorchseed.commands import RUNS, Number, Place, Seed, Whole, flag, in_json, option, written
 from ipytorchseed.patterns import lazy_pattern
 
 # Colours of the lines of a diff, by their first character.
@@ -61,18 +52,16 @@ class _CheckCommand(click.Command):
     """Parses the word after ``--engines`` as a profile, unless it is a notebook."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        words = [*args, ""]
-        for place, word in enumerate(args):
-            following = words[place + 1]
-            notebook = following.endswith(".ipynb") or os.path.exists(following)  # noqa: PTH110 -- no path yet
+        for at, (word, after) in enumerate(pairwise([*args])):
+            notebook = after.endswith(".ipynb") or os.path.exists(after)  # noqa: PTH110 -- no path yet
             if word == "--engines" and notebook:
-                words[place] = "--engines="
-        return super().parse_args(ctx, words[:-1])
+                args[at] = "--engines="
+        return super().parse_args(ctx, args)
 
 
 @click.command(cls=_CheckCommand)
 @click.argument("notebooks", nargs=-1, required=True, metavar="NOTEBOOK...", type=_PATH)
-@option("--runs", "N", "Fresh kernels for each notebook.", Whole(2, MOST_RUNS), default=2)
+@option("--runs", "N", "Fresh kernels for each notebook.", RUNS, default=2)
 @option("--seed", "N", "Seed python, numpy and torch with N before the first cell.", Seed())
 @flag("--rerun", "Run all cells in one kernel, then each again from last to first, and compare.")
 @flag("--strict", "Count cells with the same output but different variables as different.")
@@ -126,7 +115,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     from ipytorchseed.checking import report
     from ipytorchseed.checking.fixing import fix_notebook
     from ipytorchseed.checking.kernel import Options
-    from ipytorchseed.checking.running import Bars, Watcher, check_on_engines, check_one
+    from ipytorchseed.checking.running import ProgressLine, Watcher, check_on_engines, check_one
     from ipytorchseed.checking.running import check as run
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.receipt import read
@@ -139,22 +128,26 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
         diff = not save
     way = partial(fix_notebook, save=save, tag=tag, anyway=yes) if fix or diff else check_one
     there = read(against, Places.here(str(paths[0]))) if against else None
-    saves = receipt is not None
-    options = Options(**how, against=there, receipt=saves, prove=way is check_one)
-    for name, path in (("--junit", junit), ("--receipt", receipt)):
-        if path is not None:
-            _writable(name, path)
-    with Bars() if sys.stderr.isatty() else nullcontext(Watcher()) as watcher:
-        if engines is None:
-            verdicts = run(paths, options, watcher, way)
-        else:
-            told = partial(click.echo, err=True)
-            verdicts = check_on_engines(paths, options, watcher, way, engines, told)
+    written = receipt is not None
+    options = Options(**how, against=there, receipt=written, prove=way is check_one)
+    _writable("--junit", junit)
+    _writable("--receipt", receipt)
+    watcher = ProgressLine() if sys.stderr.isatty() else Watcher()
+    if engines is None:
+        verdicts = run(paths, options, watcher, way)
+    else:
+        told = partial(click.echo, err=True)
+        verdicts = check_on_engines(paths, options, watcher, way, engines, told)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    with _no_commands(on=on_github and not as_json):
-        click.echo(report.as_json(verdicts) if as_json else report.text(verdicts))
-        for line in report.diffs(verdicts) if diff and not as_json else ():
-            click.secho(line, fg=_COLOURS.get(line[:1]))
+    said = [report.as_json(verdicts) if as_json else report.text(verdicts)]
+    if diff and not as_json:
+        said += [click.style(it, fg=_COLOURS.get(it[:1])) for it in report.diffs(verdicts)]
+    if on_github and not as_json:
+        # GitHub must not run workflow commands in a notebook's text:
+        # https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+        word = secrets.token_hex(16)
+        said = [f"::stop-commands::{word}", *said, f"::{word}::"]
+    click.echo("\n".join(said))
     if receipt is not None and verdicts[0].receipt and verdicts[0].fault is None:
         receipt.write_bytes(verdicts[0].receipt)
     elif receipt is not None and receipt.is_file() and not receipt.stat().st_size:
@@ -228,28 +221,16 @@ def _consistent(ctx: click.Context, paths: Sequence[Path]) -> None:
         raise click.UsageError(fault)
 
 
-def _writable(option: str, path: Path) -> None:
+def _writable(option: str, path: Path | None) -> None:
     """Check that a file can be written, before hours of work depend on it.
 
     Raises:
         UsageError: The file cannot be written.
     """
+    if path is None:
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     except OSError as error:
         raise click.UsageError(f"{option}: {path} cannot be written: {error.strerror}") from None
-
-
-@contextmanager
-def _no_commands(*, on: bool) -> Iterator[None]:
-    """Keep GitHub from running workflow commands in a notebook's text.
-
-    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
-    """
-    word = secrets.token_hex(16)
-    if on:
-        click.echo(f"::stop-commands::{word}")
-    yield
-    if on:
-        click.echo(f"::{word}::")

@@ -8,7 +8,7 @@ from functools import partial
 import click
 from IPython.display import display
 
-from ipytorchseed.commands import MOST_RUNS, Whole, Words, flag, in_json, no_notebook, option, says
+from ipytorchseed.commands import RUNS, Words, flag, in_json, no_notebook, option, says
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import LookupFailure
 from ipytorchseed.notebook.checks import Checks
@@ -102,7 +102,7 @@ def _off(state: State) -> str:
     "[N]",
     "Run the cell N times (2) from the same state with the flags as they are, compare, and name the"
     " first operation that gives a different result.",
-    Whole(2, MOST_RUNS),
+    RUNS,
     alone=2,
 )
 @option(

@@ -10,7 +10,9 @@ import nbformat
 import psutil
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from ipytorchseed.checking.grading import Grade, compare_shown
 from ipytorchseed.checking.kernel import Options
+from ipytorchseed.checking.outputs import Outputs, clean
 from ipytorchseed.checking.running import Watcher, check
 from tests.forking import forking
 
@@ -82,3 +84,8 @@ def alive(mark: str) -> list[str]:
         except psutil.Error:  # it ended, or is somebody else's
             continue
     return [line for line in left if line]  # a zombie has none
+
+
+def compare_outputs(before: Outputs, after: Outputs, *, timed: bool = False) -> tuple[Grade, ...]:
+    """Compare the outputs of two runs of a cell, which reads a clock if ``timed``."""
+    return compare_shown(*(clean(each, timed=timed) for each in (before, after)))

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from ipytorchseed.checking.grading import compare_outputs
 from ipytorchseed.reads.own_lines import MARK
+from tests.checking.books import compare_outputs
 
 
 def stream(text, name="stdout"):

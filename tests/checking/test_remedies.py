@@ -159,7 +159,7 @@ def test_a_function_of_an_earlier_cell(target):
 
 ORDERS = [
     ("for x in set(names): print(x)", "for x in sorted(set(names)): print(x)"),
-    ("list({*names})", "sorted({*names})"),
+    ("list({*names})", "list(sorted({*names}))"),
     ("s = set(names)\nprint(*s, 'a' in s, len(s))", "s = set(names)\nprint(*sorted(s), 'a' in s, len(s))"),
     ("{n: i for i, n in enumerate(set(names) - {'a'})}", "{n: i for i, n in enumerate(sorted(set(names) - {'a'}))}"),
     ("', '.join(seen.union(names))", "', '.join(sorted(seen.union(names)))"),
@@ -203,7 +203,7 @@ def test_listings_are_sorted(target):
     first, *_ = results(target(cell))
     assert first[0].splitlines()[2:] == [
         "for f in sorted(Path('.').iterdir()): print(f)",
-        "sorted(Path('.').glob('*')), sorted(os.listdir()), sorted(glob.glob('*')),"
+        "list(sorted(Path('.').glob('*'))), sorted(os.listdir()), sorted(glob.glob('*')),"
         " len(os.listdir('.'))",
     ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -10,14 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
-from rich.console import Console
 
 from ipytorchseed.checking import report
 from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.program import Edit, Splice
 from ipytorchseed.checking.report import annotate, as_junit
-from ipytorchseed.checking.running import Bars
-from ipytorchseed.why.explanation import Blame, Cause, Change
+from ipytorchseed.checking.running import ProgressLine
+from ipytorchseed.why.explanation import Blame, Cause
 from tests.checking.verdicts import (
     BROKEN,
     DIED,
@@ -136,18 +134,6 @@ def test_a_cell_without_a_cause_is_not_the_origin_where_another_has_one():
     assert replace(DIFFERS, cells=(handle, draw, shown)).origin == draw
     only = replace(shown, causes=(figure,))
     assert replace(DIFFERS, cells=(handle, draw, only)).origin == handle
-
-
-def test_a_later_difference_with_another_origin_has_its_cause_named():
-    """The report names it once, not for each dependent cell."""
-    asked = Cause("entropy", "uuid.uuid4", "the cell calls uuid.uuid4")
-    cells = [Cell(number, f"b{number}", "x", count=number) for number in (5, 6, 7, 8)]
-    made = replace(LATER, cell=cells[0], changes=(Change("variable", "name", ""),), causes=(asked,))
-    named = replace(SHOWN, cell=cells[1], causes=(replace(INPUT, name="name"),))
-    again = replace(SHOWN, cell=cells[2])
-    asks = replace(SHOWN, cell=cells[3], causes=(replace(asked, name="os.getpid"),))
-    said = report.explanation(replace(DIFFERS, cells=(LATER, SHOWN, made, named, again, asks)))
-    assert "also different: In[6] (uuid.uuid4 in In[5]), In[7], In[8] (os.getpid)" in said
 
 
 def test_what_could_not_be_seen_is_named_where_nothing_else_is():
@@ -276,18 +262,19 @@ def test_a_notebook_s_name_adds_no_line_to_a_diff():
     assert not any(line.startswith("::") for line in told)
 
 
-def test_a_bar_fills_cell_by_cell():
-    """It shows the notebook, the number of run cells, and the result."""
-    out = io.StringIO()
-    bars = Bars(Console(file=out, force_terminal=True, width=100))
-    with bars:
-        bars.begin(DIFFERS.path, 2)
-        bars.step(DIFFERS.path)
-        bars._progress.refresh()
-        bars.step(DIFFERS.path)
-        bars.end(DIFFERS)
-        bars.end(BROKEN)  # it never started
-        bars._progress.refresh()
-    assert "train.ipynb" in out.getvalue()
-    assert "1/2" in out.getvalue()
-    assert "2/2 differs" in "".join(out.getvalue().split("\x1b[0m")).replace("\x1b[32m", "")
+def test_a_line_fills_cell_by_cell(capsys):
+    """It shows the notebook and how many cells have run, and is gone at the end."""
+    line = ProgressLine()
+    line.begin(DIFFERS.path, 2, "trying seed in In[1]")
+    line.step(DIFFERS.path)
+    line.step(DIFFERS.path)
+    line.end(DIFFERS)
+    line.end(BROKEN)  # it never started
+    drawn = [each.strip() for each in capsys.readouterr().err.split("\r") if each]
+    assert [each[13:] for each in drawn] == [
+        "0 of 2 · train.ipynb trying seed in In[1]",
+        "1 of 2 · train.ipynb",
+        "2 of 2 · train.ipynb",
+        "",
+        "",
+    ]

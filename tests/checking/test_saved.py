@@ -15,15 +15,15 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image, ImageDraw
 
 from ipytorchseed.checking import report
-from ipytorchseed.checking.grading import Found, compare_outputs, grade_text
-from ipytorchseed.checking.kernel import Pass
+from ipytorchseed.checking.grading import Found, grade_text
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.outputs import read_html
+from ipytorchseed.checking.passes import Pass
 from ipytorchseed.checking.report import as_junit
 from ipytorchseed.checking.saved import compare_saved
 from ipytorchseed.errors import UncheckableError
 from ipytorchseed.why.changes import SHOWN_OTHERWISE
-from tests.checking.books import SPEC, look
+from tests.checking.books import SPEC, compare_outputs, look
 
 SAME, ROUNDING, DIFFERS, UNKNOWN = "same", "rounding", "different", "unknown"
 

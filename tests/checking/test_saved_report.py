@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from ipytorchseed.checking import report
 from ipytorchseed.checking.grading import Found, Grade
 from ipytorchseed.checking.report import annotate, as_junit
-from ipytorchseed.checking.verdict import CellVerdict, StaleNumber, Unreached, Verdict
+from ipytorchseed.checking.stale import StaleNumber
+from ipytorchseed.checking.verdict import CellVerdict, Unreached, Verdict
 from ipytorchseed.cli import main
 from ipytorchseed.reads.entropy import sentence
 from ipytorchseed.why.explanation import Cause

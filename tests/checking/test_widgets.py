@@ -7,9 +7,10 @@ import asyncio
 import nbformat
 import pytest
 
-from ipytorchseed.checking.kernel import Options, run_through
+from ipytorchseed.checking.kernel import Options
 from ipytorchseed.checking.notebook import read
 from ipytorchseed.checking.outputs import Views, states_of
+from ipytorchseed.checking.passes import run_through
 from ipytorchseed.checking.report import explanation
 from tests.checking.books import book, found, look
 from tests.forking import forking

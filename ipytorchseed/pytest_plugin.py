@@ -7,6 +7,7 @@ pytest is imported on first use.
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,42 +25,29 @@ class NotRepeatingError(Exception):
     """A notebook differs, or could not be checked; its message is the explanation."""
 
 
-def _seed(text: str) -> Any:  # noqa: ANN401 -- as _read
-    from ipytorchseed.commands import Seed
+# The options of the check, without their prefix.
+_FLAGS = {
+    "rerun": "Run all cells in one kernel, then each cell again, and compare.",
+    "strict": "Also fail if a cell has the same output but different variables.",
+}
+_VALUES = {
+    "seed": ("N", "Seed every source before the first cell."),
+    "timeout": ("S", "Seconds that a cell may take."),
+    "kernel": ("NAME", "The kernel to use instead of the notebook's."),
+}
 
-    return _read(Seed(), text)
 
+def _parse(name: str, text: str) -> Any:  # noqa: ANN401 -- a seed, seconds or a name
+    """Parse an option as ``ipytorchseed check`` does, with the same error messages."""
+    from click import STRING, BadParameter
 
-def _seconds(text: str) -> Any:  # noqa: ANN401 -- as _read
-    from ipytorchseed.commands import Number
+    from ipytorchseed.commands import Number, Seed
 
-    return _read(Number(min=0, min_open=True), text)
-
-
-def _read(kind: Any, text: str) -> Any:  # noqa: ANN401 -- a type of click's, and its values
-    """Parse an option as the command line does, with the same error messages."""
-    from click import BadParameter
-
+    kinds: dict[str, Any] = {"seed": Seed(), "timeout": Number(min=0, min_open=True)}
     try:
-        return kind.convert(text, None, None)
+        return kinds.get(name, STRING).convert(text, None, None)
     except BadParameter as error:
         raise ArgumentTypeError(error.message) from None
-
-
-# The options of the check, without their prefix.
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "rerun": {
-        "action": "store_true",
-        "help": "Run all cells in one kernel, then each cell again, and compare.",
-    },
-    "strict": {
-        "action": "store_true",
-        "help": "Also fail if a cell has the same output but different variables.",
-    },
-    "seed": {"type": _seed, "metavar": "N", "help": "Seed every source before the first cell."},
-    "timeout": {"type": _seconds, "metavar": "S", "help": "Seconds that a cell may take."},
-    "kernel": {"metavar": "NAME", "help": "The kernel to use instead of the notebook's."},
-}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,8 +58,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Run each notebook in two fresh kernels, and fail if an output differs.",
     )
-    for name, how in _OPTIONS.items():
-        group.addoption(f"--ipytorchseed-{name}", **how)
+    for name, told in _FLAGS.items():
+        group.addoption(f"--ipytorchseed-{name}", action="store_true", help=told)
+    for name, (metavar, told) in _VALUES.items():
+        kind = partial(_parse, name)
+        group.addoption(f"--ipytorchseed-{name}", type=kind, metavar=metavar, help=told)
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> NotebookFile | None:
@@ -127,8 +118,8 @@ class NotebookItem(pytest.Item):
     def _options(self) -> Any:  # noqa: ANN401 -- Options, which is not imported yet
         from ipytorchseed.checking.kernel import Options
 
-        config = self.config
-        return Options(**{name: config.getoption(f"--ipytorchseed-{name}") for name in _OPTIONS})
+        names = (*_FLAGS, *_VALUES)
+        return Options(**{it: self.config.getoption(f"--ipytorchseed-{it}") for it in names})
 
     def _explain(self, verdict: Verdict) -> str:
         from msgspec.structs import replace

@@ -18,7 +18,7 @@ from typing import Literal
 import click
 from msgspec import Struct
 from msgspec.json import encode
-from msgspec.structs import replace
+from msgspec.structs import asdict
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -89,20 +89,16 @@ class Diagnosis(Struct, frozen=True):
     """The result of ``ipytorchseed doctor``.
 
     Attributes:
-        schema: The version of the schema.
         versions: The versions of relevant packages; None if not installed.
         system: The kind of machine.
         ledger: The ledger.
         findings: The findings, problems first.
-        block: A text with all of this for an issue, without user names and paths.
     """
 
     versions: dict[str, str | None]
     system: str
     ledger: Health
     findings: list[Finding]
-    block: str
-    schema: int = 1
 
 
 @click.command()
@@ -116,7 +112,9 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     work.
     """
     found = diagnose()
-    click.echo(encode(found).decode() if as_json else _text(found))
+    block = _block(found)
+    told = {"schema": 1, **asdict(found), "block": block}
+    click.echo(encode(told).decode() if as_json else f"{_text(found)}\n{block}")
     ctx.exit(any(each.level == "problem" for each in found.findings))
 
 
@@ -132,8 +130,7 @@ def diagnose() -> Diagnosis:
     looks = _missing, _shadows, _environment, _other_extensions, _other_pythons, _widgets
     found = [*wrong, *(each for look in looks for each in look())]
     found.sort(key=lambda each: each.level == "note")
-    said = Diagnosis(versions, system, health, found, "")
-    return replace(said, block=_block(said))
+    return Diagnosis(versions, system, health, found)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -194,8 +191,6 @@ def _shadows() -> Iterator[Finding]:
 
 def _environment() -> Iterator[Finding]:
     """Yield findings on environment variables of torch and this process."""
-    if find_spec("torch") is None:
-        return  # reported as missing
     from ipytorchseed.determinism.assessment import Standing, assess
 
     try:
@@ -262,14 +257,14 @@ def _ledger() -> tuple[Health, list[Finding]]:
     from ipytorchseed.ledger.store import Ledger
 
     path = ledger_path()
-    folder = next(each for each in (path, *path.parents) if each.exists())
+    there = next(each for each in (path, *path.parents) if each.exists())
     unusable = Health(str(path), "unusable")
+    if not os.access(there, os.W_OK):
+        fix = f"make it writable, or name another folder in {ENVIRONMENT}"
+        return unusable, [_problem("ledger", f"{there} cannot be written", fix)]
     try:
         refuse_unsafe(path)
-        if not os.access(folder, os.W_OK):
-            fix = f"make it writable, or name another folder in {ENVIRONMENT}"
-            return unusable, [_problem("ledger", f"{folder} cannot be written", fix)]
-        if folder != path:
+        if there != path:
             return Health(str(path), "none yet"), []
         with Ledger.open(path, read_only=True) as ledger:
             held, wrong = ledger.counts(), ledger.verify()
@@ -286,14 +281,13 @@ def _ledger() -> tuple[Health, list[Finding]]:
 
 
 def _text(found: Diagnosis) -> str:
+    """Return the findings, up to the block for an issue."""
     problems = [wrap(each.line, "  ✗ ") for each in found.findings if each.level == "problem"]
     notes = [wrap(each.line, "  · ") for each in found.findings if each.level == "note"]
-    lines = (
-        [f"{many(len(problems), 'problem')}:", *problems] if problems else ["No problems found."]
-    )
+    lines = [f"{many(len(problems), 'problem')}:" if problems else "No problems found.", *problems]
     lines += ["", "Good to know:", *notes] if notes else []
     lines += ["", f"Ledger: {visible(found.ledger.path)}, {found.ledger.line}"]
-    return "\n".join([*lines, "", "To copy into an issue:", "", found.block])
+    return "\n".join([*lines, "", "To copy into an issue:", ""])
 
 
 def _block(found: Diagnosis) -> str:
@@ -303,15 +297,14 @@ def _block(found: Diagnosis) -> str:
     has = [f"{name} {number}" for name, number in found.versions.items() if number]
     place = f"where {ENVIRONMENT} says" if os.environ.get(ENVIRONMENT) else "in its usual place"
     said = [wrap(", ".join(has), ""), found.system, f"ledger {place}: {found.ledger.line}"]
-    said += [
-        wrap(_anonymous(each.line, found.ledger), f"{each.level}: ") for each in found.findings
-    ]
+    folder = str(Path(found.ledger.path).parent)
+    said += [wrap(_anonymous(each.line, folder), f"{each.level}: ") for each in found.findings]
     return "\n".join(["```text", *said, "```"])
 
 
-def _anonymous(text: str, health: Health) -> str:
+def _anonymous(text: str, ledger: str) -> str:
     """Replace the user's folders by their roles, and remove the user's name."""
-    places = {str(Path(health.path).parent): "<ledger>", sys.prefix: "<python>"}
+    places = {ledger: "<ledger>", sys.prefix: "<python>"}
     with suppress(OSError):  # the folder was removed
         places[os.path.abspath(os.curdir)] = "<here>"  # noqa: PTH100 -- with links, as in messages
     with suppress(RuntimeError):  # a user without a home folder

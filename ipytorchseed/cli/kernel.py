@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -88,11 +89,10 @@ def list_() -> None:
     if not ours:
         click.echo("no kernel of ipytorchseed is installed: run ipytorchseed kernel install")
         return
-    rows: list[list[str]] = []
+    rows = []
     for name, spec in sorted(ours.items()):
-        variables = [f"{variable}={value}" for variable, value in spec["env"].items()] or [""]
-        rows.append([name, variables[0], "".join(spec["argv"][:1])])
-        rows += [["", variable, ""] for variable in variables[1:]]
+        variables = ", ".join(f"{variable}={value}" for variable, value in spec["env"].items())
+        rows.append([name, variables, "".join(spec["argv"][:1])])
     fold: dict[str, Any] = {"overflow": "fold"}
     columns = {"Name": fold | {"no_wrap": True}, "Starts with": fold, "Python": fold}
     click.echo(draw_table("", columns, rows))
@@ -102,15 +102,13 @@ def list_() -> None:
 @click.argument("name", callback=_check_name)
 def remove(*, name: str) -> None:
     """Remove the kernel NAME, if it was installed by this command."""
-    from jupyter_client.kernelspec import KernelSpecManager
-
     user, found, ours = _kernels()
     if name not in ours:
         there = name in found or os.path.lexists(user / name)
         reason = "was not installed by ipytorchseed" if there else "is not installed"
         known = ", ".join(sorted(ours)) or "none"
         raise click.UsageError(f"the kernel {name!r} {reason}; you can remove: {known}")
-    folder = KernelSpecManager().remove_kernel_spec(name)
+    shutil.rmtree(folder := user / name)
     click.echo(visible(f"removed {name} from {folder}"))
 
 

@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ipytorchseed.cli.check import is_receipt
-from ipytorchseed.commands import (
-    Number,
-    UnreadableError,
-    Whole,
-    Words,
-    flag,
-    in_json,
-    option,
-    written,
-)
+from ipytorchseed.commands import Number, Whole, Words, flag, in_json, option, written
+from ipytorchseed.errors import LookupFailure
 from ipytorchseed.render.text import WIDTH, draw_table, visible
 from ipytorchseed.why.words import many
 
@@ -58,8 +50,8 @@ def show(*, notebook: str | None, count: int, as_json: bool) -> None:
     """Show the last runs, the newest last."""
     with _open(read_only=True, as_json=as_json) as opened:
         names = _chosen(opened, notebook)
-        runs = [run for name in names for run in opened.runs(name, limit=count)]
-        runs = sorted(runs, key=lambda run: run.id or 0)[-count:]
+        found = [run for name in names for run in opened.runs(name, limit=count)]
+        runs = sorted(found, key=lambda run: run.id or 0)[-count:]
         if as_json:
             click.echo(json.dumps({"schema": 1, "runs": [_as_json(run) for run in runs]}))
         elif runs:
@@ -81,11 +73,11 @@ def prune(*, days: float | None, size: float | None, yes: bool) -> None:
         for notice in opened.notices:
             click.echo(notice, err=True)
         limits = _limits(opened.limits, days, size)
-        plan = (
-            f"Drop runs older than {limits.runs_days:g} days, states unused for"
-            f" {limits.states_days:g} days, and the oldest above {limits.megabytes:g} MB"
-        )
         if not yes:
+            plan = (
+                f"Drop runs older than {limits.runs_days:g} days, states unused for"
+                f" {limits.states_days:g} days, and the oldest above {limits.megabytes:g} MB"
+            )
             click.confirm(f"{plan} from {opened.path}?", abort=True)
         opened.limits = limits  # only now: closing the ledger applies them too
         before = opened.counts().bytes
@@ -132,24 +124,19 @@ def export(*, notebook: str, output: pathlib.Path | None) -> None:
     from ipytorchseed.session.states import LedgerStates
 
     if not _path().exists():
-        raise UnreadableError(f"no ledger yet at {_path()}")
+        raise LookupFailure(f"no ledger yet at {_path()}")
     with _open(read_only=True) as opened:
         name = _one(opened, notebook)
         last: dict[str, Run] = {}
         for run in opened.runs(name):
             if not is_inspection(run.source):
                 last.setdefault(run.cell, run)
-        runs, places = [*last.values()][::-1], Places.here(name)
-        title = pathlib.PurePath(name).name
-        receipt = write(title, runs, lambda: LedgerStates(opened), places)
+        title, runs = pathlib.PurePath(name).name, [*last.values()][::-1]
+        receipt = write(title, runs, lambda: LedgerStates(opened), Places.here(name))
     if output is None:
         click.echo(receipt, nl=False)
     else:
         output.write_bytes(receipt)
-
-
-# --------------------------------------------------------------------------------------------------
-# The file
 
 
 def _path() -> pathlib.Path:
@@ -170,10 +157,6 @@ def _open(*, read_only: bool, as_json: bool = False) -> Ledger:
     return Ledger.open(read_only=read_only)
 
 
-# --------------------------------------------------------------------------------------------------
-# Runs
-
-
 # The end of the notebook's key in the ledger, if it is one of several ranks.
 _RANK = re.compile(r", rank \d+$")
 
@@ -184,22 +167,20 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
         return [None]
     known = opened.notebooks()
     files = {name: _RANK.sub("", name).replace("\\", "/") for name in known}
-    found = [name for name in known if notebook in (name, files[name])]
-    found = found or [name for name in known if files[name].endswith(f"/{notebook}")]
+    found = [name for name, file in files.items() if notebook in (name, file)]
+    found = found or [name for name, file in files.items() if file.endswith(f"/{notebook}")]
     if not found:
         there = ", ".join(known) or "none yet"
-        raise UnreadableError(f"no runs of a notebook {notebook!r}; there are: {there}")
+        raise LookupFailure(f"no runs of a notebook {notebook!r}; there are: {there}")
     return [*found]
 
 
 def _one(opened: Ledger, notebook: str) -> str:
     """Return the one notebook that a name or a path matches."""
     path = str(pathlib.Path(notebook).absolute())
-    if path in opened.notebooks():
-        return path
-    found = _chosen(opened, notebook)
+    found = [path] if path in opened.notebooks() else _chosen(opened, notebook)
     if len(found) > 1:
-        raise UnreadableError(f"{notebook!r} may be any of {', '.join(map(str, found))}: name one")
+        raise LookupFailure(f"{notebook!r} may be any of {', '.join(map(str, found))}: name one")
     return str(found[0])
 
 
@@ -213,8 +194,7 @@ def _as_json(run: Run) -> dict[str, object]:
 
 def _moved(run: Run) -> list[str]:
     """Return the sources and generators that the run moved."""
-    begun = run.before
-    return [name for name, digest in run.after.items() if begun.get(name, digest) != digest]
+    return [name for name, digest in run.after.items() if run.before.get(name, digest) != digest]
 
 
 def _table(runs: list[Run]) -> str:
@@ -241,10 +221,6 @@ def _cells(run: Run) -> dict[str, str]:
         "Cell": label_of(run.source),
         "Moved": ", ".join(_moved(run)),
     }
-
-
-# --------------------------------------------------------------------------------------------------
-# Limits
 
 
 def _limits(limits: Limits, days: float | None, size: float | None) -> Limits:

@@ -16,7 +16,7 @@ import msgspec
 
 from ipytorchseed.errors import IPyTorchSeedError, quoted
 from ipytorchseed.notebook.why_magic import is_same, why_by_ledger
-from ipytorchseed.questions import Plan, Question, Replay, Undo, expression, run_word
+from ipytorchseed.questions import Plan, Question, Replay, Undo, answer_in, expression, run_word
 from ipytorchseed.questions import why as ask_why
 from ipytorchseed.render.text import visible
 
@@ -200,9 +200,7 @@ async def _ask(
         return _error(f"the kernel is busy: no answer within {seconds:g} s; ask again later")
     finally:
         client.stop_channels()
-    said = reply["content"].get("user_expressions", {}).get("answer", {})
-    told = said.get("data", {}).get("application/json")
+    told = answer_in(reply)
     if told is None:
-        what = f" ({said['ename']})" if "ename" in said else ""
-        return _error(f"ipytorchseed does not answer there{what}: run %load_ext ipytorchseed")
+        return _error("ipytorchseed does not answer there: run %load_ext ipytorchseed")
     return _error(told["error"]) if "error" in told else {"schema": 1, **told}

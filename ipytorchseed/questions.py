@@ -6,7 +6,8 @@ expand a variable or start a second statement.
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -80,6 +81,13 @@ def expression(question: Question) -> str:
     """Return the Python expression that makes a kernel answer a question."""
     text = msgspec.json.encode(question).decode()
     return f"__import__('ipytorchseed.notebook.answers', fromlist=['answer']).answer({text!r})"
+
+
+def answer_in(reply: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the answer in a kernel's reply to the expression; None if there is none."""
+    told = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
+    answer: dict[str, Any] | None = told.get("data", {}).get("application/json")
+    return answer
 
 
 def decode(text: str) -> Question:

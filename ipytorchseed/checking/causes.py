@@ -7,8 +7,7 @@ from collections.abc import Container
 from msgspec.structs import replace
 
 from ipytorchseed.checking.notebook import Notebook
-from ipytorchseed.checking.program import Program
-from ipytorchseed.checking.remedies import FixTarget, chosen_seed, say_seed, seeder
+from ipytorchseed.checking.remedies import seeder
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.seed_arguments import takes_seed
@@ -71,35 +70,26 @@ def for_notebook(notebook: Notebook, verdict: Verdict) -> Verdict:
         notebook: The notebook.
         verdict: The verdict on the notebook.
     """
-    if not any(cell.causes for cell in verdict.cells):
-        return verdict
-    told = verdict.differing if verdict.rerun else [verdict.first, verdict.origin]
     loads = any(_LOADS.search(cell.source) for cell in notebook.runnable)
-    program = Program(notebook)
-    seed = chosen_seed(program)
 
     def reword(cell: CellVerdict, cause: Cause) -> Cause:
-        target = FixTarget(program, cell, cause, seed, cells=verdict.cells)
-        fix = _fix_cell(target, rerun=verdict.rerun) if cell in told else ""
+        fix = _fix_cell(cell, cause, rerun=verdict.rerun)
         return replace(cause, fix=fix or (cause.fix if loads else _plain(cause)))
 
-    cells = [
-        replace(cell, causes=tuple(reword(cell, each) for each in cell.causes))
-        for cell in verdict.cells
-    ]
+    cells = []
+    for cell in verdict.cells:
+        causes = tuple(reword(cell, cause) for cause in cell.causes)
+        cells.append(replace(cell, causes=causes))
     return replace(verdict, cells=cells)
 
 
-def _fix_cell(target: FixTarget, *, rerun: bool) -> str:
+def _fix_cell(cell: CellVerdict, cause: Cause, *, rerun: bool) -> str:
     """Return what to change in a cell for a cause; empty if the cause's fix is better."""
-    if takes_seed(target.cause.kind, target.cause.name):
-        return say_seed(target)
-    if rerun and target.cause.kind == "rng" and target.cause.name in {"numpy", "python"}:
-        module = seeder(target.cause.name).removesuffix("seed")
-        draws = any(each.path.startswith(module) for each in target.program.calls([target.code]))
-        return "" if draws else say_seed(target)
-    if rerun and target.cause.kind == "input" and target.cause.name in target.found.left:
-        return f"create `{target.cause.name}` in this cell, or give the changed value a new name"
+    if takes_seed(cause.kind, cause.name):
+        calls = {function: name for function, name, _ in cell.lacking}
+        return "\n".join(f"pass `{name}=42` to `{call}()`" for call, name in calls.items())
+    if rerun and cause.kind == "input" and cause.name in cell.left:
+        return f"create `{cause.name}` in this cell, or give the changed value a new name"
     return ""
 
 

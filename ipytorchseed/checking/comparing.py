@@ -13,7 +13,7 @@ from ipytorchseed.checking.grading import Found, Grade, compare_shown, say_bound
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import clean_cell
 from ipytorchseed.checking.passes import Pass, Runs, open_runs
-from ipytorchseed.checking.verdict import LEFT, CellVerdict, Verdict
+from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import CLOCKS, programs_of
@@ -49,17 +49,15 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     first, *others = passes
     verdicts: dict[int, CellVerdict] = {}
     with ExitStack() as stack:
-        records = {
-            path: stack.enter_context(open_runs(path, notebook))
-            for path in {each.ledger for each in passes}
-        }
+        ledgers = {each.ledger for each in passes}
+        records = {it: stack.enter_context(open_runs(it, notebook)) for it in ledgers}
         for other in others:
             pair = Pair(records[first.ledger], records[other.ledger])
             for cell in notebook.cells:
                 known = verdicts.get(cell.index)
                 found = None if known and known.differs else pair.judge(cell, first, other)
                 if found is not None:
-                    made = [*pair.makers(found, [*verdicts.values()]), found]
+                    made = [*pair.writers(found, [*verdicts.values()]), found]
                     verdicts |= {each.cell.index: each for each in made}
     lacking = first.lacking
     return [replace(verdicts[at], lacking=lacking.get(at, ())) for at in sorted(verdicts)]
@@ -80,10 +78,8 @@ class Pair:
         self._before, self._after = before, after
         self._one_kernel = before is after
         self._timed: set[str] = set()  # variables that differ only because of a clock
-        begins = before.begins(), after.begins()
-        self.unseeded = {
-            name for name, state in begins[1].items() if begins[0].get(name, state) != state
-        }
+        first, other = before.begins(), after.begins()
+        self.unseeded = {name for name in first.keys() & other if first[name] != other[name]}
 
     def judge(self, cell: Cell, first: Pass, other: Pass) -> CellVerdict | None:
         """Compare the runs of a cell; return None if only one pass reached it."""
@@ -114,8 +110,8 @@ class Pair:
         states = self._after.find_states()
         if not self._one_kernel:
             states = EitherStates(self._before.find_states(), states)
-        kept = _differing_variables(against, run, shown) + _differing_sources(against, run, states)
-        left = any(change.what == "variable" for change in kept)  # %why finds these by itself
+        left = tuple(each for each in find_changes(against, run) if each.what == "variable")
+        kept = left + _differing_sources(against, run, states)
         later = run
         if shown or not left:  # make %why see a difference: records lack pixels, for example
             displays = (*run.outputs.displays, Fingerprint(f"{run.id} again", "display"))
@@ -141,38 +137,23 @@ class Pair:
             () if causes else _unseen(against, run),
         )
 
-    def makers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
-        """Yield new verdicts on cells whose module or file differs in a later cell.
+    def writers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
+        """Yield new verdicts on cells that wrote a file that differs in a later cell.
 
-        The content of a user's module or of a file is recorded for the cells that read it, not for
-        the cell that imported or wrote it.
+        The content of a file is recorded for the cells that read it.
 
         Args:
             shown: The verdict on the later cell.
             earlier: The verdicts on the cells before the later cell.
         """
-        readers = self.runs(shown.cell)
-        if self._one_kernel or readers is None:
-            return
         files = {cause.name for cause in shown.causes if cause.kind == "file"}
-        for known in earlier:
-            runs = self.runs(known.cell)
-            names = set() if runs is None else _imported_causes(runs[1], shown.causes)
-            wrote = () if known.differs else tuple(filter(files.__contains__, known.wrote))
-            if runs is None or not (names or wrote):
-                continue
-            against, run = (
-                replace(each, writes={**each.writes, **{n: reader.reads[n] for n in names}})
-                for each, reader in zip(runs, readers, strict=True)
-            )
-            outputs = [each for each in known.changes if each.what not in LEFT]
-            outputs += [Change("file", PurePath(each).name, "other content") for each in wrote]
-            found = self.weigh(known.cell, against, run, tuple(outputs))
-            if not wrote:
-                others = [each for each in known.changes if each not in found.changes]
-                yield replace(found, changes=(*found.changes, *others))
-            elif found.causes:  # else nothing explains why the content differs
-                yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
+        for known in earlier if files and not self._one_kernel else ():
+            runs, wrote = self.runs(known.cell), files.intersection(known.wrote)
+            if runs is not None and wrote and not known.differs:
+                others = [Change("file", PurePath(each).name, "other content") for each in wrote]
+                found = self.weigh(known.cell, *runs, (*known.changes, *others))
+                if found.causes:  # else nothing explains why the content differs
+                    yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
 
     def _code(self, run: Run) -> str:
         """Return the text of the cells that defined the functions that a run used."""
@@ -206,42 +187,11 @@ class Pair:
         return tuple(for_fresh_kernels(each, self.unseeded) for each in found)
 
 
-def _imported_causes(run: Run, causes: Sequence[Cause]) -> set[str]:
-    """Return the names that a run imported and that are causes for a later run."""
-    return {
-        cause.name
-        for cause in causes
-        if run.loaded and cause.kind == "input" and cause.name not in run.writes
-        and any(each.run is not None and each.run.cell == run.cell for each in cause.blame)
-    }  # fmt: skip
-
-
 def _unseen(against: Run, run: Run) -> tuple[str, ...]:
     """Return the names that both runs read and whose values may differ."""
-    hidden, before = unseen(against.reads, run.reads), against.reads
-    return tuple(
-        name
-        for name, after in run.reads.items()
-        if name in hidden or (name in before and same(before[name], after) is None)
-    )
-
-
-# Kinds of results whose text may be rounded.
-_NUMBERS = frozenset({"float", "complex", "number", "tensor", "array", "frame", "series"})
-
-
-def _differing_variables(against: Run, run: Run, shown: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Return the variables that differ, and a result that differs in hidden digits.
-
-    Args:
-        against: The earlier run.
-        run: The later run.
-        shown: The differences in the outputs.
-    """
-    result = against.outputs.result
-    numbers = not shown and result is not None and result.kind in _NUMBERS
-    kinds = {"variable", "result"} if numbers else {"variable"}
-    return tuple(change for change in find_changes(against, run) if change.what in kinds)
+    hidden, before, after = unseen(against.reads, run.reads), against.reads, run.reads
+    partly = [name for name in after if name in before and same(before[name], after[name]) is None]
+    return tuple(dict.fromkeys([*partly, *hidden]))
 
 
 def _differing_sources(against: Run, run: Run, states: HistoryLookup) -> tuple[Change, ...]:
@@ -256,11 +206,9 @@ def _differing_sources(against: Run, run: Run, states: HistoryLookup) -> tuple[C
         run: The later run.
         states: The lookup of states.
     """
-    changes = []
+    changes, ends = [], against.after
     for name, ended in run.after.items():
-        began, was, end_before = (
-            each.get(name) for each in (run.before, against.before, against.after)
-        )
+        began, was, end_before = run.before.get(name), against.before.get(name), ends.get(name)
         if end_before in (None, ended) or ended == began:
             continue
         if name in run.generators:

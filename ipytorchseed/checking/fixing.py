@@ -219,24 +219,13 @@ class _Search(Struct):
         key = target.found.cell.index, target.cause.kind, target.cause.name
         if key not in self.proposed:
             self.proposed[key] = propose(target)[:_TRIES]
-        if key in self.recent or self._next(key):
-            return True
-        if target.cause.kind:
-            return False
-        # An edit that did not help may hide the cause.
-        hiding = [each for each in self.chosen if each[0] == key[0]]
-        return any(
-            each in self.recent or (self.proposed[each] and self._next(each)) for each in hiding
-        )
+        return key in self.recent or self._next(key)
 
     def _blamed(self, verdict: Verdict) -> list[Key]:
         """Return the latest choices that may have caused a cell to fail."""
-        failed = None if verdict.failed is None else verdict.failed[0].index
-        near = [
-            key
-            for key in self.recent
-            if failed in {key[0], *(edit.cell.index for edit in self.chosen[key])}
-        ]
+        failed = verdict.failed and verdict.failed[0].index
+        places = {key: {edit.cell.index for edit in self.chosen[key]} for key in self.recent}
+        near = [key for key in self.recent if failed in {key[0], *places[key]}]
         return near or self.recent
 
     def _next(self, key: Key) -> bool:

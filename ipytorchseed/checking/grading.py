@@ -45,13 +45,11 @@ class Distance(Struct, frozen=True):
         largest: The largest difference of two numbers, divided by the larger one.
         counts: Whether integers differ, which is never rounding.
         beyond_zero: Like ``largest``, without differences that rounding may explain near 0.
-        absolute: The largest difference of two numbers.
     """
 
     largest: float = 0.0
     counts: bool = False
     beyond_zero: float = 0.0
-    absolute: float = 0.0
 
 
 def find_distance(before: str, after: str) -> Distance | None:
@@ -77,7 +75,6 @@ def find_distance(before: str, after: str) -> Distance | None:
         max((relative for _, relative in steps), default=0.0),
         any(float(x) != float(y) for x, y in whole),
         max((relative for step, relative in steps if step > _ZERO), default=0.0),
-        max((step for step, _ in steps), default=0.0),
     )
 
 
@@ -97,9 +94,9 @@ def _apart(before: str, after: str) -> tuple[float, float]:
 def say_rounding(distance: Distance) -> str:
     """Describe a difference that is rounding."""
     relative = distance.beyond_zero or distance.largest
-    if relative <= ROUNDING:
-        return f"rounding, at most {say_bound(relative)} of the value"
-    return f"rounding of what should be 0, at most {say_bound(distance.absolute)}"
+    if relative > ROUNDING:
+        return "rounding of what should be 0"
+    return f"rounding, at most {say_bound(relative)} of the value"
 
 
 def say_bound(distance: float) -> str:

@@ -20,7 +20,7 @@ from ipytorchseed.checking.outputs import States, states_of
 from ipytorchseed.errors import UncheckableError, in_brief
 from ipytorchseed.ledger.place import ENVIRONMENT, NAME
 from ipytorchseed.ledger.store import Ledger
-from ipytorchseed.questions import Prepare, Question, expression
+from ipytorchseed.questions import Prepare, Question, answer_in, expression
 from ipytorchseed.receipts.receipt import Receipt
 
 
@@ -106,9 +106,8 @@ class FreshKernel:
         from jupyter_client.manager import AsyncKernelManager
 
         self._options, self._folder = options, folder
-        self._path = notebook.path.absolute()
+        self._path, self._errors = notebook.path.absolute(), folder / "stderr"
         self._name = options.kernel or notebook.kernel
-        self._errors = folder / "stderr"
         self._manager = AsyncKernelManager(kernel_name=self._name)
         self.node = copy.deepcopy(notebook.node)
         self._client: Any = nbclient.NotebookClient(  # ``Any``, because its types are incomplete
@@ -134,14 +133,15 @@ class FreshKernel:
         if os.name == "posix":  # two kernels that start at once may get the same TCP port
             manager.transport, manager.ip = "ipc", str(self._folder / "k")
         manager.connection_file = str(self._folder / "connection.json")
+        its = f"its kernel {self._name!r}"
         try:
             spec = manager.kernel_spec
         except NoSuchKernel:
             known = ", ".join(sorted(KernelSpecManager().find_kernel_specs())) or "none"
-            fault = f"its kernel {self._name!r} is not installed; choose another with --kernel"
-            raise UncheckableError(f"{fault}: {known}") from None
+            fault = f"{its} is not installed; choose another with --kernel: {known}"
+            raise UncheckableError(fault) from None
         if spec and spec.language.lower() != "python":
-            raise UncheckableError(f"its kernel {self._name!r} runs {spec.language}, not Python")
+            raise UncheckableError(f"{its} runs {spec.language}, not Python")
         try:
             place = {ENVIRONMENT: str(self._folder), "JPY_SESSION_NAME": str(self._path)}
             with self._errors.open("wb") as errors:
@@ -152,8 +152,8 @@ class FreshKernel:
         except UncheckableError:
             raise
         except Exception as error:
-            said = self._last_words().lstrip(": ") or in_brief(error)
-            raise UncheckableError(f"its kernel {self._name!r} does not start: {said}") from error
+            said = self._last_words() or f": {in_brief(error)}"
+            raise UncheckableError(f"{its} does not start{said}") from error
         execute, channel = client.kc.execute, client.kc.iopub_channel
         # After an allowed error, the next cell is sent at once and must not be dropped.
         client.kc.execute = lambda code, **_: execute(code, stop_on_error=False)
@@ -189,16 +189,16 @@ class FreshKernel:
             limit = f"{self._options.timeout:g} s (--timeout)"
             raise UncheckableError(f"{cell.name} took longer than {limit}") from None
         except DeadKernelError:
-            fault = f"the kernel died in {cell.name}{self._last_words()}"
-            raise UncheckableError(fault) from None
+            said = self._last_words()
+            raise UncheckableError(f"the kernel died in {cell.name}{said}") from None
         except CellExecutionError as error:
             if error.ename == "StdinNotImplementedError":
                 fault = f"{cell.name} asks for input, which a check cannot give; {_LEAVE_OUT}"
                 raise UncheckableError(fault) from None
             shown = [each for each in node.outputs if each.output_type == "error"]
-            told = shown[-1] if shown else error  # a reply lacks errors in showing the result
-            lines = f"{told.ename}: {told.evalue.strip()}".splitlines()
-            return lines[0].strip().removesuffix(":").removesuffix(".")
+            told = [error, *shown][-1]  # a reply lacks errors in showing the result
+            line = f"{told.ename}: {told.evalue.strip()}".splitlines()[0]
+            return line.strip().removesuffix(":").removesuffix(".")
         finally:
             polling.cancel()
             if self._receiving is not None:  # nbclient leaves it running after a timeout
@@ -237,18 +237,15 @@ class FreshKernel:
         """Check that the extension is loaded, and seed, without firing a cell's events."""
         told = await self.ask(Prepare(self._options.seed))
         if not told.get("ready"):
-            fault = f"its kernel {self._name!r} cannot load ipytorchseed; install it there"
-            raise UncheckableError(f"{fault}, or choose another with --kernel")
+            way_out = "install it there, or choose another with --kernel"
+            raise UncheckableError(f"its kernel {self._name!r} cannot load ipytorchseed; {way_out}")
 
     async def ask(self, question: Question) -> Mapping[str, Any]:
         """Ask the extension in the kernel; return its answer, empty if there is none."""
         asked, kc = {"answer": expression(question)}, self._client.kc
         execute = type(kc).execute  # not the replacement that `start` installed
         ident = execute(kc, "", silent=True, user_expressions=asked, allow_stdin=False)
-        reply = await self._client.async_wait_for_reply(ident)
-        said = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
-        told: dict[str, Any] = said.get("data", {}).get("application/json", {})
-        return told
+        return answer_in(await self._client.async_wait_for_reply(ident)) or {}
 
     def _last_words(self) -> str:
         """Return the last line that the process wrote to standard error, after a colon."""

@@ -167,27 +167,11 @@ def name_seed(target: FixTarget) -> Iterator[Edits]:
             _, name, place = lacking.get((call.code.cell.index, function), ("", "", 0))
             splice = _name(call, name, place, seed) if name else None
             if splice:
-                why = f"{_PASSES} `{name}={seed}` to `{label_of(function, 40)}()`"
+                why = f"passes `{name}={seed}` to `{label_of(function, 40)}()`"
                 edits.append(Edit(call.code.cell, "generator", why, (splice,)))
         if edits:
             yield tuple(edits)
             return
-
-
-_PASSES = "passes"
-
-
-def say_seed(target: FixTarget) -> str:
-    """Return which seeds to pass, and in which cell; empty if none is known.
-
-    Args:
-        target: The cell, and the cause.
-    """
-    said = []
-    for edit in next(name_seed(target), ()):
-        place = "" if edit.cell is target.found.cell else f" in {edit.cell.name}"
-        said.append(f"{edit.why.replace(_PASSES, 'pass', 1)}{place}")
-    return "\n".join(said)
 
 
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:

@@ -114,9 +114,10 @@ def summary(verdict: Verdict) -> str:
 
 def _left_behind(verdict: CellVerdict) -> str:
     """Name the values that a cell with equal outputs left different, or the causes."""
-    left = ", ".join(sorted(verdict.left)) or "digits that it does not show"
-    causes = (f"{each.name}{', never seeded' * is_unseeded(each)}" for each in verdict.causes)
-    return f"{verdict.cell.name} leaves different values: {', '.join(causes) or left}"
+    causes = [f"{each.name}{', never seeded' * is_unseeded(each)}" for each in verdict.causes]
+    return (
+        f"{verdict.cell.name} leaves different values: {', '.join(causes or sorted(verdict.left))}"
+    )
 
 
 def explanation(verdict: Verdict) -> str:

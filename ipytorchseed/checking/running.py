@@ -222,20 +222,20 @@ def _judge(notebook: Notebook, passes: Sequence[Pass], options: Options) -> Verd
     if verdict.first is not None:
         verdict = replace(verdict, line=notebook.line(verdict.first.cell))
     fault = next((each.fault for each in passes if each.fault is not None), verdict.fault)
-    failed = [each.failed for each in passes if each.failed is not None]
-    if fault is None and not failed:
-        return verdict
     if fault is not None:
         return replace(verdict, fault=fault, unreached=_unreached(notebook, passes, fault))
+    failed = [each.failed for each in passes if each.failed is not None]
+    if not failed:
+        return verdict
     cell, error = min(failed, key=lambda each: each[0].index)
     if len(failed) < len(passes) and not options.rerun:
         error += ", not in every run"
     reason = f"{cell.name} raises {error}"
     verdict = replace(verdict, unreached=_unreached(notebook, passes, reason), failed=(cell, error))
-    if verdict.first is not None:
-        return verdict
-    fault = f"{reason}; if it may, give the cell the tag {RAISES}"
-    return replace(verdict, fault=fault, line=notebook.line(cell))
+    if verdict.first is None:
+        fault = f"{reason}; if it may, give the cell the tag {RAISES}"
+        verdict = replace(verdict, fault=fault, line=notebook.line(cell))
+    return verdict
 
 
 def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unreached | None:

@@ -18,8 +18,8 @@ from ipytorchseed.cli.ledger import ledger
 from ipytorchseed.cli.ranks import ranks
 from ipytorchseed.cli.report import report
 from ipytorchseed.cli.trace import trace
-from ipytorchseed.commands import UnreadableError, Words, without_dashes
-from ipytorchseed.errors import IPyTorchSeedError, did_you_mean
+from ipytorchseed.commands import UnreadableError, Words
+from ipytorchseed.errors import IPyTorchSeedError
 from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import visible
 
@@ -46,12 +46,8 @@ def _visible_errors() -> Iterator[None]:
     except click.FileError as error:  # click's own exits with 1, which has another meaning
         raise UnreadableError(visible(error.format_message())) from None
     except click.ClickException as error:
-        message = error.message
-        if isinstance(error, click.NoSuchOption) and error.ctx and not error.possibilities:
-            known = without_dashes(error.ctx.command).values()
-            message = f"{message.rstrip('.')}{did_you_mean(error.option_name, known)}"
-        is_help = type(error) is getattr(click.exceptions, "NoArgsIsHelpError", None)
-        error.message = visible(message, lines=is_help)  # type: ignore[misc] # there is no setter
+        is_help = isinstance(error, click.exceptions.NoArgsIsHelpError)
+        error.message = visible(error.message, lines=is_help)  # type: ignore[misc] # no setter
         raise
 
 

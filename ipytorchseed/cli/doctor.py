@@ -158,9 +158,6 @@ def _missing() -> Iterator[Finding]:
         if has is None or not needed.specifier.contains(has, prereleases=True):
             what = "is not installed" if has is None else f"{has} is too old"
             yield _problem(name, what, f'pip install "{name}{needed.specifier}"')
-    if _version("ipyparallel") is None:
-        what = "is not installed; check --engines needs it"
-        yield _note("ipyparallel", what, 'pip install "ipytorchseed[cluster]"')
 
 
 def _widgets() -> Iterator[Finding]:

@@ -79,13 +79,3 @@ def test_the_seed_of_a_function_or_method(fix, library, cell, wanted):  # noqa: 
     cells = "from woods import Forest, shuffle", "tree = Forest(random_state=1)", cell
     given = {"fix": "default_rng(42)", "names": ran(*cells[:2])}
     assert fix(*cells, cause=DRAWS, **given) == (wanted or "default_rng(42)")
-
-
-def test_the_one_call_that_draws_is_given_a_seed(fix, library):  # noqa: F811
-    """The call gets the seed, not its cell; a cell that also draws is seeded."""
-    cells = "import numpy as np\nfrom woods import shuffle", "shuffle([1])"
-    given = {"cause": ("rng", "numpy"), "fix": "%%deterministic 42", "names": ran(cells[0])}
-    given["rerun"] = True
-    assert fix(*cells, **given) == "pass `random_state=42` to `shuffle()`"
-    drawn = fix(*cells[:1], f"{cells[1]}\nnp.random.rand()", **given)
-    assert drawn == "numpy.random.seed(42)  # at the top of this cell"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import json
 import os
 import signal
@@ -126,6 +127,14 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
         assert "\n" not in verdict.fault
         assert (verdict.reproducible, verdict.exit_code) == (None, 2)
     assert gone(mark) == []
+
+
+def test_no_output_is_received_after_a_timeout(tmp_path, caplog):
+    """A task that keeps receiving would end with an error that nobody asked for."""
+    (verdict,) = look(book(tmp_path / "endless", "while True: print('x', flush=True)"), timeout=1)
+    assert "took longer" in verdict.fault
+    gc.collect()
+    assert not [each for each in caplog.records if each.name == "asyncio"]
 
 
 # nbclient sends this output back to the kernel, and may then miss the cell's reply.

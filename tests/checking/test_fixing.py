@@ -41,14 +41,6 @@ listed = os.listdir
 os.listdir = lambda *folder: system.sample(listed(*folder), len(listed(*folder)))
 """
 
-# A user's module that draws while it is imported.
-OWN = """\
-import numpy as np
-weights = np.random.rand(3)
-def weigh(x):
-    return float((weights * x).sum())
-"""
-
 THREADS = "import torch\ntorch.set_num_threads(8)\ntorch.manual_seed(0)\nindex, ones = torch.randint(0, 40, (800_000,)), torch.rand(800_000)"
 COUNT = "count = torch.zeros(40)\nfor _ in range(30):\n    count.index_put_((index,), ones, accumulate=True)"
 PUT = "torch.zeros(3).put_(torch.tensor([0]), torch.ones(1))"  # has no deterministic algorithm
@@ -81,11 +73,6 @@ BOOKS = {
         "import sys; sys.path.append('site-packages')\nimport library, os",
         "names = list(os.listdir('data'))\nprint(len(os.listdir('data')), names)",
     ),
-    "module": (
-        "import numpy as np\nfrom own import weigh",
-        "scale = 2",
-        "print(weigh(scale))",
-    ),
     "atomics": (THREADS, COUNT, "print(count.tolist())"),
     "threads": (THREADS, f"{COUNT}\n{PUT}", "print(count.tolist())"),
     "written": (
@@ -107,7 +94,6 @@ KINDS = {
     "generators": ["seed", "generator", "generator"],
     "sampler": ["generator"],
     "listing": ["order"],
-    "module": ["seed"],
     "atomics": ["operation"],
     "threads": ["threads"],
     "written": ["seed"],
@@ -176,7 +162,6 @@ def fixed(tmp_path_factory):
         (folder / name / "data").mkdir(parents=True)
         (folder / name / "site-packages").mkdir()
         (folder / name / "site-packages" / "library.py").write_text(LIBRARY)
-        (folder / name / "own.py").write_text(OWN)
         for each in "abcdefgh":
             (folder / name / "data" / each).touch()
         paths.append(book(folder / name / name, *cells))

@@ -376,7 +376,7 @@ def test_a_cell_has_another_number_in_the_file(tmp_path):
 def test_a_file_without_outputs(verdicts, name):
     """No kernel is started, and the report says so; the file may have numbers."""
     verdict = verdicts[name]
-    assert (verdict.cells, verdict.seconds, verdict.exit_code) == ((), 0.0, 0)
+    assert (len(verdict.cells), verdict.seconds, verdict.exit_code) == (0, 0.0, 0)
     assert "no outputs are saved" in report.explanation(verdict)
     assert report.headline(verdict) == "nothing saved"
     (told,) = json.loads(report.as_json([verdict]))["notebooks"]

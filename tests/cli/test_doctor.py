@@ -114,8 +114,8 @@ def test_files_that_hide_a_library_are_named(home):
 
 
 def test_what_is_missing_or_too_old_is_named(home, monkeypatch):
-    """With the line that installs it; requirements of options are only notes."""
-    versions = {"anywidget": "0.8.1", "msgspec": None, "ipyparallel": None}
+    """With the line that installs it."""
+    versions = {"anywidget": "0.8.1", "msgspec": None}
     real = doctor._version
     monkeypatch.setattr(doctor, "_version", lambda name: versions.get(name, real(name)))
     found = told(1)
@@ -125,7 +125,6 @@ def test_what_is_missing_or_too_old_is_named(home, monkeypatch):
         'pip install "anywidget>=0.9"',
     )
     assert level_of(found, "msgspec")[1] == "is not installed"
-    assert level_of(found, "ipyparallel")[0] == "note"
     assert [each["level"] for each in found["findings"]][:2] == ["problem", "problem"]
 
 

@@ -130,9 +130,8 @@ def no_notebook(ctx: click.Context, param: click.Parameter, file: P) -> P:
 
     If the user leaves out the option's value, click takes the notebook that follows.
     """
-    name = str(getattr(file, "name", file))
-    if name.lower().endswith(".ipynb"):
-        raise click.BadParameter(f"{name} is a notebook's name: choose another", ctx, param)
+    if str(file).lower().endswith(".ipynb"):
+        raise click.BadParameter(f"{file} is a notebook's name: choose another", ctx, param)
     return file
 
 
@@ -150,20 +149,19 @@ def written(name: str, told: str, what: str, is_ours: IsOurs) -> Callable[[F], F
 
 
 def no_stranger(
-    what: str, is_ours: IsOurs, ctx: click.Context, param: click.Parameter, file: P
-) -> P:
+    what: str, is_ours: IsOurs, ctx: click.Context, param: click.Parameter, path: Path | None
+) -> Path | None:
     """Refuse to overwrite another kind of file or a link; a callback of click."""
-    no_notebook(ctx, param, file)
-    path = Path(str(getattr(file, "name", file)))
-    if file is None or path.parts[:2] == (path.anchor, "dev"):  # /dev/stdout is a link
-        return file
+    no_notebook(ctx, param, path)
+    if path is None or path.parts[:2] == (path.anchor, "dev"):  # /dev/stdout is a link
+        return path
     if path.is_symlink():
         to = f"{path} is a link to {path.readlink()}: name the file itself, or remove the link"
         raise click.BadParameter(to, ctx, param)
     if path.is_file() and path.stat().st_size and not is_ours(path):
         said = f"{path} exists and is not {what}: choose another name, or remove it"
         raise click.BadParameter(said, ctx, param)
-    return file
+    return path
 
 
 class UnreadableError(click.ClickException):

@@ -23,7 +23,6 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import in_brief
 from ipytorchseed.render.notebook_check import Fresh
-from ipytorchseed.render.text import bar
 
 # A folder with more files or bytes is not copied.
 _MOST_FILES, _MOST_BYTES = 20_000, 1 << 30
@@ -78,21 +77,14 @@ def _check(request: Request, folder: Path) -> None:
     from ipytorchseed.checking import report
     from ipytorchseed.checking.fixing import fix_notebook
     from ipytorchseed.checking.kernel import Options
-    from ipytorchseed.checking.running import Setup, Watcher, check, check_one
+    from ipytorchseed.checking.running import Progress, Setup, check, check_one
     from ipytorchseed.checking.verdict import Verdict
 
     found = Fresh()
 
-    class Teller(Watcher):
-        """Reports each step."""
-
-        def begin(self, path: Path, steps: int, trying: str = "") -> None:
-            self.done, self.steps, self.what = -1, steps, trying or "the file"
-            self.step(path)
-
-        def step(self, path: Path) -> None:  # noqa: ARG002 -- Watcher's
-            self.done += 1
-            found.progress = f"{bar(self.done, self.steps, self.what)} in a fresh kernel"
+    def show(line: str) -> None:
+        found.progress = line and f"{line} in a fresh kernel"
+        if line:
             _tell(found)
 
     async def look(path: Path, setup: Setup) -> Verdict:
@@ -113,8 +105,7 @@ def _check(request: Request, folder: Path) -> None:
 
     path = _copied(Path(request.path), folder) if request.copy else Path(request.path)
     options = Options(kernel=_same_python(folder), against=_receipt(request, path))
-    (verdict,) = check([path], options, Teller(), look)
-    found.progress = ""
+    (verdict,) = check([path], options, Progress(show), look)
     if found.verdict is None:
         found.note = verdict.fault or verdict.note
     _tell(found)

@@ -32,8 +32,6 @@ from ipytorchseed.why.finders.streams import never_seeded
 from ipytorchseed.why.unknown import unseen
 from ipytorchseed.why.words import listed
 
-_CODE = frozenset({"class", "function"})
-
 
 def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
     """Compare every pass with the first.
@@ -88,8 +86,8 @@ class Pair:
         if cell.index not in first.outputs or cell.index not in other.outputs:
             return None
         runs = self.runs(cell)
-        run, code = (None, "") if runs is None else (runs[1], self._code(runs[1]))
-        pair = [clean_cell(cell, each.outputs[cell.index], run, code) for each in (first, other)]
+        run = runs and runs[1]
+        pair = [clean_cell(cell, each.outputs[cell.index], run) for each in (first, other)]
         shown = compare_shown(pair[0], pair[1])
         if runs is None:
             found = Found.DIFFERENT if shown else Found.SAME
@@ -154,12 +152,6 @@ class Pair:
                 found = self.weigh(known.cell, *runs, (*known.changes, *others))
                 if found.causes:  # else nothing explains why the content differs
                     yield replace(found, outputs=known.outputs, state=Found.DIFFERENT)
-
-    def _code(self, run: Run) -> str:
-        """Return the text of the cells that defined the functions that a run used."""
-        read = {name for name, value in run.reads.items() if value.kind in _CODE}
-        earlier = self._after.before(run) if read else ()
-        return "\n".join(each.source for each in earlier if not read.isdisjoint(each.writes))
 
     def runs(self, cell: Cell) -> tuple[Run, Run] | None:
         """Return the runs of a cell in both passes, or None if they were not recorded."""

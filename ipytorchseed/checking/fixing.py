@@ -7,7 +7,6 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
-from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -261,13 +260,11 @@ def _remember_files(path: Path) -> Callable[[str], str]:
     Returns:
         The function for ``FixTarget.own_file``.
     """
-    inside = f"{path.absolute().parent}{os.sep}"
-    found = (
-        f"{folder.rstrip(os.sep)}{os.sep}{name}"
-        for folder, _, names in os.walk(inside, followlinks=True)
-        for name in names
-    )
-    files = {*islice(found, _MOST_FILES)}
+    inside, files = f"{path.absolute().parent}{os.sep}", set[str]()
+    for folder, _, names in os.walk(path.absolute().parent, followlinks=True):
+        files.update(f"{folder}{os.sep}{name}" for name in names)
+        if len(files) >= _MOST_FILES:
+            break
 
     def own_file(name: str) -> str:
         known = len(files) < _MOST_FILES and name.startswith(inside) and name not in files

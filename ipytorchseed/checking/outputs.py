@@ -70,21 +70,20 @@ class Shown(Struct):
 _ADDRESS_OF = lazy_pattern(r"\bdata_ptr\b|\b__array_interface__\b|\.ctypes\b|\baddressof\b")
 
 
-def clean_cell(cell: Cell, outputs: Outputs, run: Run | None, code: str = "") -> Shown:
+def clean_cell(cell: Cell, outputs: Outputs, run: Run | None) -> Shown:
     """Return what a cell shows that counts as a result.
 
     Args:
         cell: The cell.
         outputs: Its outputs.
         run: The record of the cell's run; None if there is none.
-        code: The text of the functions that the cell calls.
     """
     if is_inspection(cell.source):
         return clean([])  # our own reports are not results
-    places = run is not None and (
-        ADDRESS in run.missing or _ADDRESS_OF.search(f"{cell.source}\n{code}") is not None
-    )
-    timed = run is not None and reads_clock(run.nondeterministic_calls)
+    places = timed = False
+    if run is not None:
+        places = ADDRESS in run.missing or _ADDRESS_OF.search(cell.source) is not None
+        timed = reads_clock(run.nondeterministic_calls)
     shown = clean(outputs, timed=timed, places=places)
     if prints_no_result(cell.source):
         shown.forget_printed()

@@ -6,15 +6,15 @@ import ast
 import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from msgspec import convert
 from msgspec.structs import replace
 
-from ipytorchseed.checking.kernel import FreshKernel, Options, fresh_kernel
+from ipytorchseed.checking.kernel import Options, fresh_kernel
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
 from ipytorchseed.errors import UncheckableError
@@ -73,7 +73,9 @@ async def _test(
     cells = notebook.runnable
     place = cells.index(origin.cell)
     cells = [*cells, *reversed(cells[place:])] if options.rerun else cells[: place + 1]
-    async with _after(notebook, options, cells, folder) as kernel:
+    async with fresh_kernel(notebook, options, folder) as kernel:
+        for cell in cells:
+            await kernel.run(cell)
         told = await kernel.ask(Why(name=origin.cell.id, prove=True))
     said = {}
     for each in told.get("causes", ()):
@@ -101,10 +103,11 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
         return origin
     made = new_code_cell(f"%%deterministic --check --json\n{source}")
     with tempfile.TemporaryDirectory(prefix="its-") as folder:
-        before = cells[: cells.index(origin.cell)]
-        async with _after(notebook, options, before, Path(folder)) as kernel:
+        async with fresh_kernel(notebook, options, Path(folder)) as kernel:
+            experiment = Cell(len(kernel.node.cells), "experiment", "")
             kernel.node.cells.append(made)
-            await kernel.run(Cell(len(kernel.node.cells) - 1, "experiment", ""))
+            for cell in (*cells[: cells.index(origin.cell)], experiment):
+                await kernel.run(cell)
     said = "".join(each.text for each in made.outputs if each.get("name") == "stdout")
     try:
         told = dict(json.loads(said.rstrip().rpartition("\n")[2]))
@@ -125,21 +128,6 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
         finding=Finding(PROVED, f"{PROVED}: {how}"),
     )
     return replace(origin, causes=(cause,))
-
-
-@asynccontextmanager
-async def _after(
-    notebook: Notebook, options: Options, cells: Iterable[Cell], folder: Path
-) -> AsyncIterator[FreshKernel]:
-    """Start a kernel that has run some cells.
-
-    Raises:
-        UncheckableError: A cell did not run to its end.
-    """
-    async with fresh_kernel(notebook, options, folder) as kernel:
-        for cell in cells:
-            await kernel.run(cell)
-        yield kernel
 
 
 def _reword(how: str, told: Mapping[str, Any]) -> str:

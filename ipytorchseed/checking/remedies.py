@@ -177,12 +177,9 @@ def name_seed(target: FixTarget) -> Iterator[Edits]:
 def _name(call: Call, name: str, place: int, seed: int) -> Splice | None:
     """Return the splice that adds a seed by keyword; None if the call may have one."""
     code, node = call.code, call.node
-    for keyword in node.keywords:
-        if keyword.arg == name:
-            empty = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
-            return code.replace(keyword.value, str(seed)) if empty else None
-    unpacked = [each for each in node.args if isinstance(each, ast.Starred)]
-    if unpacked or None in {each.arg for each in node.keywords} or place < len(node.args):
+    given = {each.arg for each in node.keywords}
+    unpacked = any(isinstance(each, ast.Starred) for each in node.args)
+    if unpacked or given & {name, None} or place < len(node.args):
         return None
     begin, end = code.end(node.func), code.end(node) - 1
     before = code.cell.source[begin:end].rstrip()

@@ -35,7 +35,6 @@ _SAVED = {
 
 _NO_REASON = "no cause was recorded"
 _TRY = "put %%deterministic --check at the top of the cell, after %load_ext ipytorchseed"
-_PERHAPS = f"The difference may be an address or a counter. If results depend on it, {_TRY}"
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
@@ -162,8 +161,9 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         repeats = "repeats; " if verdict.reproducible else ""
         yield f"{path}: {repeats}{visible(_left_behind(origin))}"
         yield from _named("also {}", verdict.silent[1:])
+        perhaps = f"The difference may be an address or a counter. If results depend on it, {_TRY}"
         unexplained = [each for each in verdict.silent if not each.causes]
-        yield from _named(f"{_NO_REASON}: {{}}. {_PERHAPS}", unexplained)
+        yield from _named(f"{_NO_REASON}: {{}}. {perhaps}", unexplained)
         return
     if verdict.rerun:
         yield f"✗ {path}: not every cell is safe to run again"
@@ -175,7 +175,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     yield from _cell(first)
     if origin is not first:
         yield "  The difference starts in an earlier cell:"
-        yield from _cell(origin, shown=True)
+        yield from _cell(origin)
     others = [each for each in verdict.cells if each.differs and each not in (first, origin)]
     yield from [""] if others else []
     shown = [each for each in others if not each.only_state]
@@ -236,12 +236,11 @@ def _names(cells: Sequence[CellVerdict]) -> str:
     return ", ".join(each.cell.name for each in cells)
 
 
-def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> Iterator[str]:
+def _cell(verdict: CellVerdict, *, saved: bool = False) -> Iterator[str]:
     """Yield the lines about a cell: its differences, their causes, and remedies.
 
     Args:
         verdict: The verdict on the cell.
-        shown: Whether a later cell shows the values that this cell left.
         saved: Whether the cell was compared with the file.
     """
     yield f"  {verdict.name}  {label_of(verdict.cell.source, _LABEL)}"
@@ -261,12 +260,8 @@ def _cell(verdict: CellVerdict, *, shown: bool = False, saved: bool = False) -> 
         yield f"    it may differ: it has the tag {VARIES}"
     yield from (wrap(note, first="    ") for note in verdict.notes)
     yield from _causes(verdict.causes)
-    if saved and verdict.programs:
-        yield wrap(f"the cell {say_programs(verdict.programs)}", first="  ▲ ")
-    elif verdict.does_not_repeat:
-        perhaps = verdict.only_state and not shown
-        said = f"{_NO_REASON}. {_PERHAPS}" if perhaps else _next_step(verdict)
-        yield wrap(said, first="  ▲ ")
+    if verdict.does_not_repeat:
+        yield wrap(_next_step(verdict), first="  ▲ ")
 
 
 def _causes(causes: Sequence[Cause]) -> Iterator[str]:

@@ -246,30 +246,35 @@ def _unreached(notebook: Notebook, passes: Sequence[Pass], reason: str) -> Unrea
     return Unreached(len(left), len(wanted), reason) if reached and left else None
 
 
-class ProgressLine(Watcher):
-    """A line on standard error, drawn over itself, with the progress of all notebooks."""
+class Progress(Watcher):
+    """A bar for the cells of all notebooks.
 
-    def __init__(self) -> None:
-        self._made = self._steps = 0
+    Args:
+        show: Called with the bar as a line, and with an empty line when a notebook ends.
+    """
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        self._show, self._made, self._steps, self._what = show, 0, 0, ""
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
-        """Show the notebook, and the edits that are tried."""
-        self._steps += steps
-        self._draw(f"{path} {trying}")
+        """Show the notebook, or the edits that are tried."""
+        self._steps, self._what = self._steps + steps, trying or path.name
+        self._show(bar(self._made, self._steps, self._what))
 
-    def step(self, path: Path) -> None:
+    def step(self, path: Path) -> None:  # noqa: ARG002 -- one bar for all
         """Advance the bar by one run of a cell."""
         self._made += 1
-        self._draw(str(path))
+        self._show(bar(self._made, self._steps, self._what))
 
     def end(self, verdict: Verdict) -> None:  # noqa: ARG002 -- the report has all verdicts
         """Clear the line."""
-        self._draw("")
+        self._show("")
 
-    def _draw(self, what: str) -> None:
-        line = bar(self._made, self._steps, what) if what else ""
-        sys.stderr.write(f"\r{set_width(line, width() - 1)}\r")
-        sys.stderr.flush()
+
+def show_line(line: str) -> None:
+    """Draw a line on standard error, over the line before."""
+    sys.stderr.write(f"\r{set_width(line, width() - 1)}\r")
+    sys.stderr.flush()
 
 
 def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ipytorchseed.checking.causes import for_fresh_kernels
 from ipytorchseed.checking.grading import Found, compare_shown, worst
 from ipytorchseed.checking.notebook import Cell, Notebook
 from ipytorchseed.checking.outputs import Outputs, Shown, Views, clean_cell, states_of, views_of
 from ipytorchseed.checking.passes import Pass, Runs, open_runs
 from ipytorchseed.checking.stale import find_stale
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
-from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.entropy import BY_HASH, CLOCKS, MEMORY, is_program, programs_of, sentence
+from ipytorchseed.reads.entropy import BY_HASH, sentence
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.reads.shell import prints_no_result
 from ipytorchseed.why.explanation import Cause
-from ipytorchseed.why.finders.inputs import READING
 
 
 def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdict:
@@ -82,34 +78,9 @@ def _compare(
     notes = _leave_out_front_ends(saved, fresh)
     grades = compare_shown(saved, fresh, rtol)
     found = worst(grades).found if grades else Found.SAME
-    said = CellVerdict(cell, found, Found.UNKNOWN, grades, notes=notes)
-    if run is None or found is not Found.DIFFERENT:
-        return said
-    causes = _causes(run, records.before(run))
-    return replace(said, causes=causes, programs=programs_of(run.nondeterministic_calls))
-
-
-def _causes(run: Run, earlier: Sequence[Run]) -> tuple[Cause, ...]:
-    """Return why a cell's output may differ in every run.
-
-    Uninitialized memory, clocks and string hashes are named only if there is no other cause.
-
-    Args:
-        run: The cell's run.
-        earlier: The runs before it, the oldest first.
-    """
-    calls = run.nondeterministic_calls
-    asked = [name for name in calls if name != BY_HASH and not is_program(name)]
-    for leaves_results_alone in (MEMORY, CLOCKS):
-        asked = [name for name in asked if name not in leaves_results_alone] or asked
-    causes = [Cause("entropy", name, sentence(name)) for name in asked]
-    for name in run.reads:
-        makers = [each for each in earlier if name in each.writes]
-        if makers and name in makers[-1].timed:
-            causes.append(Cause("input", name, f"{name} {READING}"))
-    if not causes and BY_HASH in calls:
-        causes.append(for_fresh_kernels(Cause("environment", "PYTHONHASHSEED", ""), ()))
-    return tuple(causes)
+    calls = () if run is None or found is not Found.DIFFERENT else run.nondeterministic_calls
+    causes = tuple(Cause("entropy", name, sentence(name)) for name in calls if name != BY_HASH)
+    return CellVerdict(cell, found, Found.UNKNOWN, grades, causes, notes=notes)
 
 
 def _leave_out_front_ends(saved: Shown, fresh: Shown) -> tuple[str, ...]:

@@ -211,12 +211,11 @@ class Verdict(Struct, frozen=True):
             shown: The cell whose output differs.
         """
         earlier = [each for each in self.cells[: self.cells.index(shown)] if each.differs]
-        chain, names, writers = [shown], _names(shown), _writers(shown)
+        chain, names = [shown], _names(shown)
         for each in reversed(earlier):
-            if each.cell.id in writers or names & (each.left | _names(each)):
+            if names & {each.cell.id, *each.left, *_names(each)}:
                 chain.append(each)
                 names |= _names(each)
-                writers |= _writers(each)
         found = [(each, _own_causes(each, earlier)) for each in chain]
         return [each for each in found if each[1]] or found[-1:]
 
@@ -233,18 +232,18 @@ class Verdict(Struct, frozen=True):
 
 
 def _names(cell: CellVerdict) -> set[str]:
-    """Return the names of causes, and of the inputs of causes that hide content."""
+    """Return the names of causes, and what they lead to.
+
+    These are the inputs of causes that hide content, and the ids of cells that wrote files.
+    """
     names = {cause.name for cause in cell.causes}
     for cause in cell.causes:
-        made = [each.run for each in cause.blame if each.run and cause.name in each.run.writes]
-        names.update(*(run.reads for run in made if hides(run.writes[cause.name])))
+        for run in [each.run for each in cause.blame if each.run is not None]:
+            if cause.kind == "file":
+                names.add(run.cell)
+            elif cause.name in run.writes and hides(run.writes[cause.name]):
+                names.update(run.reads)
     return names
-
-
-def _writers(cell: CellVerdict) -> set[str]:
-    """Return the cells that wrote the files that are causes."""
-    blamed = (each for cause in cell.causes if cause.kind == "file" for each in cause.blame)
-    return {each.run.cell for each in blamed if each.run is not None}
 
 
 def _own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause]:
@@ -252,9 +251,10 @@ def _own_causes(cell: CellVerdict, earlier: Sequence[CellVerdict]) -> list[Cause
 
     A file that an earlier cell with causes wrote counts as left by that cell.
     """
-    before = [each for each in earlier if each.cell.index < cell.cell.index]
-    left: set[str] = set().union(*(each.left for each in before))
-    left.update(*(each.wrote for each in before if each.causes))
+    left = set[str]()
+    for each in earlier:
+        if each.cell.index < cell.cell.index:
+            left.update(each.left, each.wrote if each.causes else ())
     return [
         each
         for each in cell.causes

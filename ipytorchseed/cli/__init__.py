@@ -15,9 +15,7 @@ from ipytorchseed.cli.check import check
 from ipytorchseed.cli.doctor import doctor
 from ipytorchseed.cli.kernel import kernel
 from ipytorchseed.cli.ledger import ledger
-from ipytorchseed.cli.ranks import ranks
-from ipytorchseed.cli.report import report
-from ipytorchseed.cli.trace import trace
+from ipytorchseed.cli.views import ranks, report, trace
 from ipytorchseed.commands import UnreadableError, Words
 from ipytorchseed.errors import IPyTorchSeedError
 from ipytorchseed.render.links import DOCS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import sys
 from collections.abc import Sequence
@@ -16,19 +15,11 @@ from typing import Any
 import click
 
 from ipytorchseed.commands import RUNS, Number, Place, Seed, Whole, flag, in_json, option, written
-from ipytorchseed.patterns import lazy_pattern
 
 # Colours of the lines of a diff, by their first character.
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 _HIDDEN = ".ipynb_checkpoints"
-
-# Bytes of a file that are read to recognize it.
-_HEAD = 4096
-
-_JUNIT = lazy_pattern(
-    r"\ufeff?\s*(?:(?:<\?[^>]*>|<!--(?:(?!-->).)*-->)\s*)*<testsuites?[\s/>]", re.DOTALL
-)
 
 
 def is_receipt(path: Path) -> bool:
@@ -40,8 +31,11 @@ def is_receipt(path: Path) -> bool:
 
 def is_junit(path: Path) -> bool:
     """Return whether a file is a JUnit report, by any program."""
-    with suppress(OSError), path.open("rb") as file:
-        return _JUNIT.match(file.read(_HEAD).decode("utf-8", "replace")) is not None
+    from xml.etree import ElementTree as ET
+
+    with suppress(OSError, ET.ParseError), path.open("rb") as file:
+        _, root = next(ET.iterparse(file, ["start"]))  # noqa: S314 -- only its first tag is read
+        return root.tag in {"testsuite", "testsuites"}
     return False
 
 
@@ -112,11 +106,9 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     With --engines, notebooks are spread over the engines of the cluster that runs under PROFILE
     (default). The engines need to share the notebooks' folder.
     """
-    from ipytorchseed.checking import report
+    from ipytorchseed.checking import report, running
     from ipytorchseed.checking.fixing import fix_notebook
     from ipytorchseed.checking.kernel import Options
-    from ipytorchseed.checking.running import ProgressLine, Watcher, check_on_engines, check_one
-    from ipytorchseed.checking.running import check as run
     from ipytorchseed.receipts.privacy import Places
     from ipytorchseed.receipts.receipt import read
 
@@ -126,18 +118,19 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     if save and not yes and sys.stdin.isatty() and sys.stderr.isatty():
         save = yes = _may_write(paths)
         diff = not save
-    way = partial(fix_notebook, save=save, tag=tag, anyway=yes) if fix or diff else check_one
+    fixing = partial(fix_notebook, save=save, tag=tag, anyway=yes)
+    way = fixing if fix or diff else running.check_one
     there = read(against, Places.here(str(paths[0]))) if against else None
     written = receipt is not None
-    options = Options(**how, against=there, receipt=written, prove=way is check_one)
+    options = Options(**how, against=there, receipt=written, prove=way is running.check_one)
     _writable("--junit", junit)
     _writable("--receipt", receipt)
-    watcher = ProgressLine() if sys.stderr.isatty() else Watcher()
+    watcher = running.Progress(running.show_line) if sys.stderr.isatty() else running.Watcher()
     if engines is None:
-        verdicts = run(paths, options, watcher, way)
+        verdicts = running.check(paths, options, watcher, way)
     else:
         told = partial(click.echo, err=True)
-        verdicts = check_on_engines(paths, options, watcher, way, engines, told)
+        verdicts = running.check_on_engines(paths, options, watcher, way, engines, told)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     said = [report.as_json(verdicts) if as_json else report.text(verdicts)]
     if diff and not as_json:
@@ -159,12 +152,8 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     ctx.exit(max(each.exit_code for each in verdicts))
 
 
-# Options that need one of some other options, and how an error names these.
-_GOES_WITH = {
-    "tag": (("fix", "diff"), "--fix or --diff"),
-    "yes": (("fix",), "--fix"),
-    "rtol": (("saved",), "--saved, which compares number by number"),
-}
+# Options that need one of some other options.
+_GOES_WITH = {"tag": ("fix", "diff"), "yes": ("fix",), "rtol": ("saved",)}
 
 _ONCE, _AS_IT_IS = "runs each notebook once", "tests the notebook unchanged"
 
@@ -209,9 +198,9 @@ def _consistent(ctx: click.Context, paths: Sequence[Path]) -> None:
         UsageError: Two options contradict each other, or an option needs another one.
     """
     given = ctx.params
-    for word, (others, which) in _GOES_WITH.items():
+    for word, others in _GOES_WITH.items():
         if given[word] not in (None, False) and not any(given[each] for each in others):
-            raise click.UsageError(f"--{word} needs {which}")
+            raise click.UsageError(f"--{word} needs {' or '.join(f'--{it}' for it in others)}")
     for word, (others, why) in _NOT_WITH.items():
         for name in others if given[word] else ():
             if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:

@@ -18,7 +18,6 @@ from typing import Literal
 import click
 from msgspec import Struct
 from msgspec.json import encode
-from msgspec.structs import asdict
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -85,22 +84,6 @@ class Health(Struct, frozen=True):
         return f"{self.state}{size if self.runs else ''}"
 
 
-class Diagnosis(Struct, frozen=True):
-    """The result of ``ipytorchseed doctor``.
-
-    Attributes:
-        versions: The versions of relevant packages; None if not installed.
-        system: The kind of machine.
-        ledger: The ledger.
-        findings: The findings, problems first.
-    """
-
-    versions: dict[str, str | None]
-    system: str
-    ledger: Health
-    findings: list[Finding]
-
-
 @click.command()
 @in_json()
 @click.pass_context
@@ -111,26 +94,20 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     doctor`. It ends with a block to copy into an issue, and exits with 1 if something does not
     work.
     """
-    found = diagnose()
-    block = _block(found)
-    told = {"schema": 1, **asdict(found), "block": block}
-    click.echo(encode(told).decode() if as_json else f"{_text(found)}\n{block}")
-    ctx.exit(any(each.level == "problem" for each in found.findings))
-
-
-def diagnose() -> Diagnosis:
-    """Run all checks.
-
-    This imports torch if possible, and starts no device.
-    """
     versions: dict[str, str | None] = {"python": platform.python_version()}
     versions |= {name: _version(name) for name in ("ipytorchseed", *_needed(), *_BESIDE)}
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    health, wrong = _ledger()
-    looks = _missing, _shadows, _environment, _other_extensions, _other_pythons, _widgets
-    found = [*wrong, *(each for look in looks for each in look())]
+    ledger, found = _ledger()
+    for look in (_missing, _shadows, _environment, _other_extensions, _other_pythons, _widgets):
+        found += look()
     found.sort(key=lambda each: each.level == "note")
-    return Diagnosis(versions, system, health, found)
+    block = _block(versions, system, ledger, found)
+    if as_json:
+        told = {"versions": versions, "system": system, "ledger": ledger, "findings": found}
+        click.echo(encode({"schema": 1, **told, "block": block}))
+    else:
+        click.echo(f"{_text(ledger, found)}\n{block}")
+    ctx.exit(any(each.level == "problem" for each in found))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -277,25 +254,27 @@ def _ledger() -> tuple[Health, list[Finding]]:
 # Output
 
 
-def _text(found: Diagnosis) -> str:
+def _text(ledger: Health, found: list[Finding]) -> str:
     """Return the findings, up to the block for an issue."""
-    problems = [wrap(each.line, "  ✗ ") for each in found.findings if each.level == "problem"]
-    notes = [wrap(each.line, "  · ") for each in found.findings if each.level == "note"]
+    problems = [wrap(each.line, "  ✗ ") for each in found if each.level == "problem"]
+    notes = [wrap(each.line, "  · ") for each in found if each.level == "note"]
     lines = [f"{many(len(problems), 'problem')}:" if problems else "No problems found.", *problems]
     lines += ["", "Good to know:", *notes] if notes else []
-    lines += ["", f"Ledger: {visible(found.ledger.path)}, {found.ledger.line}"]
+    lines += ["", f"Ledger: {visible(ledger.path)}, {ledger.line}"]
     return "\n".join([*lines, "", "To copy into an issue:", ""])
 
 
-def _block(found: Diagnosis) -> str:
+def _block(
+    versions: dict[str, str | None], system: str, ledger: Health, found: list[Finding]
+) -> str:
     """Return a block for an issue, without the user's name or paths."""
     from ipytorchseed.ledger.place import ENVIRONMENT
 
-    has = [f"{name} {number}" for name, number in found.versions.items() if number]
+    has = [f"{name} {number}" for name, number in versions.items() if number]
     place = f"where {ENVIRONMENT} says" if os.environ.get(ENVIRONMENT) else "in its usual place"
-    said = [wrap(", ".join(has), ""), found.system, f"ledger {place}: {found.ledger.line}"]
-    folder = str(Path(found.ledger.path).parent)
-    said += [wrap(_anonymous(each.line, folder), f"{each.level}: ") for each in found.findings]
+    said = [wrap(", ".join(has), ""), system, f"ledger {place}: {ledger.line}"]
+    folder = str(Path(ledger.path).parent)
+    said += [wrap(_anonymous(each.line, folder), f"{each.level}: ") for each in found]
     return "\n".join(["```text", *said, "```"])
 
 

@@ -130,7 +130,7 @@ def test_each_fault_is_told_and_the_others_go_on(tmp_path, mark):
 
 
 def test_no_output_is_received_after_a_timeout(tmp_path, caplog):
-    """A task that keeps receiving would end with an error that nobody asked for."""
+    """A task that keeps receiving would end with an error."""
     (verdict,) = look(book(tmp_path / "endless", "while True: print('x', flush=True)"), timeout=1)
     assert "took longer" in verdict.fault
     gc.collect()

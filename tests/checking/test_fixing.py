@@ -523,7 +523,7 @@ def test_a_person_is_asked_before_anything_runs(tmp_path, monkeypatch, answer):
     asked, ways = [], []
     monkeypatch.setattr(click, "confirm", lambda words, **_: asked.append(words) or answer)
     monkeypatch.setattr(running, "check", lambda *given: ways.append(given[-1].keywords) or [])
-    monkeypatch.setattr(running, "ProgressLine", Watcher)
+    monkeypatch.setattr(running, "Progress", lambda _: Watcher())
     path = book(tmp_path / "draws", "print(1)")
     with suppress(ValueError):  # there is no verdict
         main(["check", "--fix", str(path)], standalone_mode=False)

@@ -37,8 +37,6 @@ PLACES = (
     "def where(thing):\n    return id(thing)\nwhere(x)",
     "print(where([x]), where(x))",
     "import torch\nt = torch.ones(3)\nprint(t.data_ptr())",
-    "def at(array):\n    return array.__array_interface__['data'][0]",
-    "import numpy as np\na = np.ones(3)\nat(a), at(a[1:])",
     "import numpy as np\na = np.ones(3)\na.__array_interface__['data'][0], a.ctypes.data",
 )
 

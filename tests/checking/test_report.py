@@ -14,7 +14,7 @@ from ipytorchseed.checking import report
 from ipytorchseed.checking.notebook import Cell
 from ipytorchseed.checking.program import Edit, Splice
 from ipytorchseed.checking.report import annotate, as_junit
-from ipytorchseed.checking.running import ProgressLine
+from ipytorchseed.checking.running import Progress, show_line
 from ipytorchseed.why.explanation import Blame, Cause
 from tests.checking.verdicts import (
     BROKEN,
@@ -264,17 +264,17 @@ def test_a_notebook_s_name_adds_no_line_to_a_diff():
 
 def test_a_line_fills_cell_by_cell(capsys):
     """It shows the notebook and how many cells have run, and is gone at the end."""
-    line = ProgressLine()
+    line = Progress(show_line)
+    line.begin(DIFFERS.path, 2)
+    line.step(DIFFERS.path)
     line.begin(DIFFERS.path, 2, "trying seed in In[1]")
-    line.step(DIFFERS.path)
-    line.step(DIFFERS.path)
     line.end(DIFFERS)
     line.end(BROKEN)  # it never started
-    drawn = [each.strip() for each in capsys.readouterr().err.split("\r") if each]
-    assert [each[13:] for each in drawn] == [
-        "0 of 2 · train.ipynb trying seed in In[1]",
+    drawn = [each.strip()[13:] for each in capsys.readouterr().err.split("\r") if each]
+    assert drawn == [
+        "0 of 2 · train.ipynb",
         "1 of 2 · train.ipynb",
-        "2 of 2 · train.ipynb",
+        "1 of 4 · trying seed in In[1]",
         "",
         "",
     ]

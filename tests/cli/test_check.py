@@ -288,6 +288,10 @@ def test_a_report_takes_no_other_files_place(tmp_path, monkeypatch):
         for name, to in {"link": "thesis.txt", "loose": "nothing.json"}.items():
             said = f"{name} is a link to {to}: name the file itself, or remove the link"
             assert run(path, option, name).stderr.splitlines()[-1].endswith(said)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes.txt").write_text("mine")
+    assert run(path, "--receipt", "folder/notes.txt").exit_code == 2
+    assert (tmp_path / "folder" / "notes.txt").read_text() == "mine"
     done = CliRunner().invoke(main, ["ledger", "export", "one.ipynb", "-o", "thesis.txt"])
     assert "thesis.txt exists and is not a receipt" in done.stderr
     assert {name: (tmp_path / name).read_text() for name in FOREIGN} == FOREIGN

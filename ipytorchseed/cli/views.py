@@ -1,4 +1,4 @@
-"""``ipytorchseed trace diff``: which operation of two runs differs first, and why?"""
+"""Commands that show one view: ``ranks``, ``report`` and ``trace diff``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,38 @@ from pathlib import Path
 
 import click
 
-from ipytorchseed.commands import Number, Place, Words, in_json, option
+from ipytorchseed.commands import Number, Place, Words, expect, flag, in_json, option
+
+
+@click.command()
+@click.argument("folder", metavar="FOLDER", type=Place())
+@expect
+@in_json()
+@click.pass_context
+def ranks(ctx: click.Context, folder: str, expect: dict[str, str], *, as_json: bool) -> None:
+    """Name the rank that diverged first, the step, and what differs.
+
+    FOLDER is the folder to which its.ranks.watch(model) wrote in each rank. Exits with 0 if all
+    ranks are as they should be, 1 if not, and 2 if there is nothing to read.
+    """
+    from ipytorchseed.ranks.comparing import read
+
+    view = read(folder, expect=expect)
+    click.echo(view.to_json() if as_json else view.text())
+    ctx.exit(0 if view.alike else 1)
+
+
+@click.command()
+@in_json()
+@flag("--all everything", "Show every setting.")
+def report(*, as_json: bool, everything: bool) -> None:
+    """List the settings that prevent repeatable results."""
+    from ipytorchseed.determinism.assessment import assess
+    from ipytorchseed.render.report import Report
+
+    view = Report(assess())
+    text = view.full_text if everything else view.text
+    click.echo(view.to_json() if as_json else text())
 
 
 @click.group(cls=Words)

@@ -51,13 +51,10 @@ _HOME = {
 # Modules that are also functions, or that have public functions.
 _FOLDERS = ("inspector", "ranks", "trace")
 
-__all__ = [  # noqa: PLE0604, RUF100 -- the names come from the tables above
-    *_HOME,
-    *_FOLDERS,
-    "__version__",
-    "load_ipython_extension",
-    "unload_ipython_extension",
-]
+# What IPython calls.
+_HOOKS = ("load_ipython_extension", "unload_ipython_extension")
+
+__all__ = [*_HOME, *_FOLDERS, *_HOOKS, "__version__"]  # noqa: PLE0604, RUF100 -- from tables
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a module attribute can be anything

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from asyncio.subprocess import PIPE
 from queue import Empty
 from typing import Any
 
@@ -96,12 +97,9 @@ async def check(notebook: str, runs: int = 2, *, rerun: bool = False) -> dict[st
         The JSON of `ipytorchseed check --json`; or `{"schema": 1, "error": "..."}`.
     """
     words = ["check", "--json", "--rerun" if rerun else f"--runs={runs}", "--", str(notebook)]
+    command = (sys.executable, "-m", "ipytorchseed", *words)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "ipytorchseed", *words),
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE)
     except (OSError, ValueError):  # too long, or with a NUL
         return _error(f"{quoted(str(notebook))} is not a path")
     try:

@@ -53,11 +53,8 @@ def _parse(name: str, text: str) -> Any:  # noqa: ANN401 -- a seed, seconds or a
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--ipytorchseed``, which collects notebooks, and options of the check."""
     group = parser.getgroup("ipytorchseed", "notebooks that repeat")
-    group.addoption(
-        "--ipytorchseed",
-        action="store_true",
-        help="Run each notebook in two fresh kernels, and fail if an output differs.",
-    )
+    told = "Run each notebook in two fresh kernels, and fail if an output differs."
+    group.addoption("--ipytorchseed", action="store_true", help=told)
     for name, told in _FLAGS.items():
         group.addoption(f"--ipytorchseed-{name}", action="store_true", help=told)
     for name, (metavar, told) in _VALUES.items():

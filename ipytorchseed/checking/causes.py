@@ -47,11 +47,8 @@ def for_fresh_kernels(cause: Cause, unseeded: Container[str]) -> Cause:
         unseeded: The sources whose first states differed between the two kernels.
     """
     if cause.kind == "environment" and cause.name == "PYTHONHASHSEED":
-        return replace(
-            cause,
-            message="string hashes, and so the order of sets of strings, are random in each kernel",
-            fix="ipytorchseed kernel install",
-        )
+        message = "string hashes, and so the order of sets of strings, are random in each kernel"
+        return replace(cause, message=message, fix="ipytorchseed kernel install")
     seeded = any(each.how.startswith(_SEEDED) for each in cause.blame)
     if cause.kind == "rng" and (cause.prevents or cause.name in unseeded) and not seeded:
         message = f"{cause.name} {_UNSEEDED}, so it starts differently after every restart"

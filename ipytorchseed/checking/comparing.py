@@ -123,17 +123,11 @@ class Pair:
         if by_clock and not shown and {change.what for change in kept} == {"variable"}:
             self._timed.update(change.name for change in kept)
             kept, causes = (), ()
-        return CellVerdict(
-            cell,
-            Found.DIFFERENT if shown else Found.SAME,
-            Found.DIFFERENT if kept else Found.SAME,
-            (*shown, *kept),
-            causes,
-            programs_of(run.nondeterministic_calls),
-            run.outside.wrote,
-            run.outside.connected,
-            () if causes else _unseen(against, run),
-        )
+        outputs, state = (Found.DIFFERENT if each else Found.SAME for each in (shown, kept))
+        programs, outside = programs_of(run.nondeterministic_calls), run.outside
+        said = CellVerdict(cell, outputs, state, (*shown, *kept), causes, programs, outside.wrote)
+        partly = () if causes else _unseen(against, run)
+        return replace(said, connected=outside.connected, unseen=partly)
 
     def writers(self, shown: CellVerdict, earlier: Sequence[CellVerdict]) -> Iterator[CellVerdict]:
         """Yield new verdicts on cells that wrote a file that differs in a later cell.
@@ -242,11 +236,8 @@ def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdic
         runs = [reveal(run, here[cell]) for cell, run in there.items()]
         pair = Pair(Runs(runs, lambda: receipt), records)
         pair.unseeded = {name for name in pair.unseeded if not _chosen(records, name)}
-        cells = [
-            _compare(pair, cell)
-            for cell in notebook.cells
-            if cell.count is None or cell.index in fresh.outputs
-        ]
+        ran = [each for each in notebook.cells if each.count is None or each.index in fresh.outputs]
+        cells = [_compare(pair, cell) for cell in ran]
     new = [each.cell.name for each in cells if each.outputs is Found.UNKNOWN]
     notes = [f"not in the receipt: {listed(new)}"] if new else []
     gone = len(receipt.runs) - len(there)

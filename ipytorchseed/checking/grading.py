@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -38,7 +37,7 @@ _SMALLEST = 1e-9
 _ZERO = 1e-8
 
 
-class Distance(Struct, frozen=True):
+class Distance(Struct):
     """The difference of two texts that differ only in numbers, whitespace and rules.
 
     Attributes:
@@ -68,27 +67,20 @@ def find_distance(before: str, after: str) -> Distance | None:
     ]
     if len(numbers[0]) != len(numbers[1]) or any(_plain(x) != _plain(y) for x, y in pairs):
         return None
-    apart = [(x, y) for x, y in zip(*numbers, strict=True) if x != y]
-    steps = [*itertools.starmap(_apart, apart)]
-    whole = (pair for pair in apart if all(each.lstrip("+-").isdigit() for each in pair))
-    return Distance(
-        max((relative for _, relative in steps), default=0.0),
-        any(float(x) != float(y) for x, y in whole),
-        max((relative for step, relative in steps if step > _ZERO), default=0.0),
-    )
+    found = Distance()
+    for pair in zip(*numbers, strict=True):
+        one, other = map(float, pair)
+        if one != other:
+            step, larger = abs(one - other), max(abs(one), abs(other), _SMALLEST)
+            relative = step / larger if math.isfinite(larger) else math.inf
+            found.largest = max(found.largest, relative)
+            found.counts |= all(each.lstrip("+-").isdigit() for each in pair)
+            found.beyond_zero = max(found.beyond_zero, relative if step > _ZERO else 0.0)
+    return found
 
 
 def _plain(words: str) -> str:
     return _AROUND_SIGNS.sub(r"\1", _RULE.sub(r"\1", " ".join(words.split())))
-
-
-def _apart(before: str, after: str) -> tuple[float, float]:
-    """Return the difference of two numbers, absolute and relative to the larger one."""
-    one, other = float(before), float(after)
-    if one == other:
-        return 0.0, 0.0
-    step, larger = abs(one - other), max(abs(one), abs(other), _SMALLEST)
-    return step, step / larger if math.isfinite(larger) else math.inf
 
 
 def say_rounding(distance: Distance) -> str:

@@ -123,11 +123,8 @@ def clean(outputs: Outputs, *, timed: bool = False, places: bool = False) -> Sho
 
 def stream_text(outputs: Outputs, name: str, *, timed: bool) -> str:
     """Return the text printed to a stream, without parts that differ in every run."""
-    text = "".join(
-        joined(each["text"])
-        for each in outputs
-        if each["output_type"] == "stream" and each["name"] == name
-    )
+    printed = [it for it in outputs if it["output_type"] == "stream" and it["name"] == name]
+    text = "".join(joined(each["text"]) for each in printed)
     if name == "stderr":
         text = STAMP.sub(noise.MASK, _OURS.sub("", text))  # the time at which a line was logged
     if _CURSOR.search(text):  # nested progress bars, drawn as often as time allows

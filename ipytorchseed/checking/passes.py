@@ -151,10 +151,7 @@ def open_runs(path: Path, notebook: Notebook) -> Iterator[Runs]:
     with ExitStack() as stack:
         with suppress(LedgerError):  # then only the outputs are known
             ledger = stack.enter_context(Ledger.open(path, read_only=True))
-            runs = [
-                replace(run, execution_count=counts[run.cell])
-                for run in [*ledger.runs()][::-1]
-                if run.cell in counts
-            ]
+            newest = [run for run in ledger.runs() if run.cell in counts]
+            runs = [replace(run, execution_count=counts[run.cell]) for run in reversed(newest)]
             found = Runs(runs, lambda: LedgerStates(ledger))
         yield found

@@ -47,12 +47,9 @@ def text(verdicts: Sequence[Verdict]) -> str:
         [str(it.path), headline(it), _count(it), f"{it.seconds:.1f} s" if it.seconds else ""]
         for it in verdicts
     ]
-    columns: dict[str, dict[str, Any]] = {
-        "Notebook": {"overflow": "fold"},
-        "Found": {"no_wrap": True},
-        "Cells": {"justify": "right"},
-        "Took": {"justify": "right", "no_wrap": True},
-    }
+    left: dict[str, Any] = {"no_wrap": True}
+    right = left | {"justify": "right"}
+    columns = {"Notebook": {"overflow": "fold"}, "Found": left, "Cells": right, "Took": right}
     return "\n\n".join(filter(None, [draw_table("", columns, rows), *map(explanation, verdicts)]))
 
 

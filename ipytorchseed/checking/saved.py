@@ -46,13 +46,8 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdic
                 if count is not None or node.outputs:  # else it was never run
                     said = _compare(cell, pair, records, rtol)
                 cells.append(replace(said, saved_count=count))
-    return Verdict(
-        notebook.path,
-        cells,
-        saved=True,
-        in_order=ran == [*range(1, len(ran) + 1)],
-        stale=find_stale(notebook, results),
-    )
+    in_order, stale = ran == [*range(1, len(ran) + 1)], find_stale(notebook, results)
+    return Verdict(notebook.path, cells, saved=True, in_order=in_order, stale=stale)
 
 
 def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:

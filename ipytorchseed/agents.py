@@ -165,11 +165,7 @@ async def _kernel_of(notebook: str) -> Any:  # noqa: ANN401 -- the class depends
     return server.kernel_manager.get_kernel(kernels.pop()) if len(kernels) == 1 else None
 
 
-async def _ask(
-    kernel: Any,  # noqa: ANN401 -- as above
-    question: Question,
-    seconds: float = _SECONDS,
-) -> dict[str, Any]:
+async def _ask(kernel: Any, question: Question, seconds: float = _SECONDS) -> dict[str, Any]:  # noqa: ANN401 -- as above
     """Ask a kernel without adding to its history; return its answer or an error.
 
     Args:

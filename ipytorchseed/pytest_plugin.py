@@ -98,11 +98,7 @@ class NotebookItem(pytest.Item):
         if said := self._explain(verdict):
             self.add_report_section("call", "ipytorchseed", said)  # pytest -rP shows it
 
-    def repr_failure(
-        self,
-        excinfo: pytest.ExceptionInfo[BaseException],
-        style: Any = None,  # noqa: ANN401 -- pytest's own
-    ) -> Any:  # noqa: ANN401 -- as above
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:  # noqa: ANN401 -- pytest's own
         """Return the explanation, without our traceback."""
         if isinstance(excinfo.value, NotRepeatingError):
             return str(excinfo.value)

@@ -25,6 +25,9 @@ from ipytorchseed.session.noise import STAMP, is_markup, without_noise
 
 Outputs = Sequence[Mapping[str, Any]]
 
+# The earlier and the later outputs of a cell.
+Pair = tuple[Outputs, Outputs]
+
 
 class Pixels(NamedTuple):
     """The size of an image in pixels, and their colours with transparency."""

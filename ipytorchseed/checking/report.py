@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -111,9 +110,8 @@ def summary(verdict: Verdict) -> str:
 def _left_behind(verdict: CellVerdict) -> str:
     """Name the values that a cell with equal outputs left different, or the causes."""
     causes = [f"{each.name}{', never seeded' * is_unseeded(each)}" for each in verdict.causes]
-    return (
-        f"{verdict.cell.name} leaves different values: {', '.join(causes or sorted(verdict.left))}"
-    )
+    names = ", ".join(causes or sorted(verdict.left))
+    return f"{verdict.cell.name} leaves different values: {names}"
 
 
 def explanation(verdict: Verdict) -> str:
@@ -271,9 +269,6 @@ def _causes(causes: Sequence[Cause]) -> Iterator[str]:
             yield wrap(cause.finding.how, first="    ")
 
 
-_HASHES = "the cause may be the order of a set of strings: try PYTHONHASHSEED=0"
-
-
 def _next_step(verdict: CellVerdict) -> str:
     """Describe what to do about a cell that differs without a recorded cause."""
     if verdict.programs:
@@ -283,11 +278,10 @@ def _next_step(verdict: CellVerdict) -> str:
     said = f"two runs of the cell {said}, and no recorded input differs"
     if verdict.unseen:
         said += f", but {first_of(verdict.unseen, _MOST)} could be inspected only in part"
-    hashes = os.environ.get("PYTHONHASHSEED", "random") == "random"
     if verdict.repeats:
-        return f"{said}. Within one kernel the cell repeats{f', so {_HASHES}' * hashes}"
-    said += f". To find an operation that gives a different result each time, {_TRY}"
-    return f"{said}{f'. If the cell repeats within one kernel, {_HASHES}' * hashes}"
+        hashes = "the cause may be the order of a set of strings: try PYTHONHASHSEED=0"
+        return f"{said}. Within one kernel the cell repeats, so {hashes}"
+    return f"{said}. To find an operation that gives a different result each time, {_TRY}"
 
 
 def as_json(verdicts: Sequence[Verdict]) -> str:

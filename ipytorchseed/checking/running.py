@@ -175,12 +175,10 @@ async def run(notebook: Notebook, setup: Setup, trying: str = "") -> Verdict:
     """
     options, watcher = setup.options, setup.watcher
     times = 1 if options.rerun or options.once else options.runs
-    cells = len(notebook.runnable)
+    cells, nodes = len(notebook.runnable), notebook.node.cells
     if not cells:
         return Verdict(notebook.path, note="no code cells: there is nothing to run")
-    if options.saved and not any(
-        notebook.node.cells[each.index].outputs for each in notebook.cells
-    ):
+    if options.saved and not any(nodes[each.index].outputs for each in notebook.cells):
         note = "no outputs are saved in it: nothing to compare"
         return Verdict(notebook.path, note=note, saved=True)
     watcher.begin(notebook.path, cells * times * (1 + options.rerun), trying)
@@ -277,17 +275,13 @@ def show_line(line: str) -> None:
     sys.stderr.flush()
 
 
-def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
-    paths: Sequence[Path],
-    options: Options,
-    watcher: Watcher,
-    way: Way,
-    profile: str,
-    told: Callable[[str], object],
+def check_on_engines(
+    paths: Sequence[Path], options: Options, watcher: Watcher, way: Way, profile: str
 ) -> list[Verdict]:
     """Check notebooks on engines; if one dies, another takes over its notebooks.
 
-    An interrupt ends all checks. Unfinished notebooks are reported as interrupted.
+    An interrupt ends all checks. Unfinished notebooks are reported as interrupted. Standard error
+    gets a sentence when an engine dies.
 
     Args:
         paths: The notebooks.
@@ -295,7 +289,6 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
         watcher: Called when a notebook starts and ends.
         way: The check to run on each notebook.
         profile: The profile of the cluster; empty for ``default``.
-        told: Called with a sentence when an engine dies.
 
     Returns:
         A verdict for each notebook, in the order of ``paths``.
@@ -316,7 +309,7 @@ def check_on_engines(  # noqa: PLR0913, PLR0917 -- as ``check``, and where
         for path in paths:
             watcher.begin(path, 1)
         tasks = {str(path): (str(path), str(Path.cwd()), options, way) for path in paths}
-        spread(client, check_there, tasks, done=done, told=told)
+        spread(client, check_there, tasks, done=done, told=partial(print, file=sys.stderr))
     return [verdicts.get(str(path), Verdict(path, fault=INTERRUPTED)) for path in paths]
 
 

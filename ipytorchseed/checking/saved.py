@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.checking.grading import Found, compare_shown, worst
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.outputs import Outputs, Shown, Views, clean_cell, states_of, views_of
+from ipytorchseed.checking.outputs import Pair, Shown, Views, clean_cell, states_of, views_of
 from ipytorchseed.checking.passes import Pass, Runs, open_runs
 from ipytorchseed.checking.stale import find_stale
 from ipytorchseed.checking.verdict import CellVerdict, Verdict
@@ -28,7 +28,7 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdic
         rtol: As for ``compare_shown``.
     """
     cells: list[CellVerdict] = []
-    results: dict[int, tuple[Outputs, Outputs]] = {}
+    results: dict[int, Pair] = {}
     ran: list[int] = []  # the numbers of the cells in the file
     with open_runs(fresh.ledger, notebook) as records:
         for cell in notebook.cells:
@@ -50,7 +50,7 @@ def compare_saved(notebook: Notebook, fresh: Pass, rtol: float | None) -> Verdic
     return Verdict(notebook.path, cells, saved=True, in_order=in_order, stale=stale)
 
 
-def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Outputs]:
+def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> Pair:
     """Return a cell's outputs in the file and in a pass, with what widgets show.
 
     If the file does not contain the states of the widgets, both are returned without them.
@@ -65,9 +65,7 @@ def _shown(notebook: Notebook, cell: Cell, fresh: Pass) -> tuple[Outputs, Output
     return saved, now
 
 
-def _compare(
-    cell: Cell, shown: tuple[Outputs, Outputs], records: Runs, rtol: float | None
-) -> CellVerdict:
+def _compare(cell: Cell, shown: Pair, records: Runs, rtol: float | None) -> CellVerdict:
     run = next(iter(records.of(cell.id)), None)
     saved, fresh = (clean_cell(cell, each, run) for each in shown)
     notes = _leave_out_front_ends(saved, fresh)

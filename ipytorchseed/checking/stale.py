@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ipytorchseed.checking.grading import NUMBER
 from ipytorchseed.checking.notebook import Cell, Notebook
-from ipytorchseed.checking.outputs import STREAMS, Outputs, joined, read_html, stream_text
+from ipytorchseed.checking.outputs import STREAMS, Outputs, Pair, joined, read_html, stream_text
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.session.noise import without_noise
 from ipytorchseed.why.changes import ROUNDING
@@ -55,7 +55,7 @@ class StaleNumber(Struct, frozen=True):
         return f"{self.place} says {self.number}; {self.cell.name} {shows}"
 
 
-Pairs = Mapping[int, tuple[Outputs, Outputs]]
+Pairs = Mapping[int, Pair]
 
 
 def find_stale(notebook: Notebook, pairs: Pairs) -> list[StaleNumber]:

@@ -129,8 +129,7 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     if engines is None:
         verdicts = running.check(paths, options, watcher, way)
     else:
-        told = partial(click.echo, err=True)
-        verdicts = running.check_on_engines(paths, options, watcher, way, engines, told)
+        verdicts = running.check_on_engines(paths, options, watcher, way, engines)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     said = [report.as_json(verdicts) if as_json else report.text(verdicts)]
     if diff and not as_json:

@@ -28,6 +28,9 @@ from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.why.words import many
 
+# The versions of packages by name; None for those that are not installed.
+Versions = dict[str, str | None]
+
 # Optional packages that matter if they are installed.
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 
@@ -94,7 +97,7 @@ def doctor(ctx: click.Context, *, as_json: bool) -> None:
     doctor`. It ends with a block to copy into an issue, and exits with 1 if something does not
     work.
     """
-    versions: dict[str, str | None] = {"python": platform.python_version()}
+    versions: Versions = {"python": platform.python_version()}
     versions |= {name: _version(name) for name in ("ipytorchseed", *_needed(), *_BESIDE)}
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
     ledger, found = _ledger()
@@ -264,9 +267,7 @@ def _text(ledger: Health, found: list[Finding]) -> str:
     return "\n".join([*lines, "", "To copy into an issue:", ""])
 
 
-def _block(
-    versions: dict[str, str | None], system: str, ledger: Health, found: list[Finding]
-) -> str:
+def _block(versions: Versions, system: str, ledger: Health, found: list[Finding]) -> str:
     """Return a block for an issue, without the user's name or paths."""
     from ipytorchseed.ledger.place import ENVIRONMENT
 

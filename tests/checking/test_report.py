@@ -39,9 +39,8 @@ from tests.render.explanations import run
 from tests.render.hostile import HOSTILE, poisoned, unseen
 
 
-def test_the_text_is_that_of_the_golden_file(golden, monkeypatch):
+def test_the_text_is_that_of_the_golden_file(golden):
     """A table of all notebooks, then the explanations."""
-    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     golden("check", report.text(EACH))
 
 
@@ -144,13 +143,6 @@ def test_what_could_not_be_seen_is_named_where_nothing_else_is():
         "no recorded input differs, but table, a, b, c and 1 more could be inspected only in part."
         in said
     )
-
-
-def test_string_hashes_are_no_suspect_where_all_kernels_have_the_same(monkeypatch):
-    """Only random hashes change the order of sets between kernels."""
-    for seed, suspect in (("random", True), ("0", False)):
-        monkeypatch.setenv("PYTHONHASHSEED", seed)
-        assert ("PYTHONHASHSEED=0" in report.text([DOES_NOT_REPEAT])) is suspect
 
 
 def test_cells_that_were_not_reached_are_told_everywhere():

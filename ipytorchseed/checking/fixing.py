@@ -33,9 +33,6 @@ _TRIES = 2
 # At most this many files of a notebook's folder are listed, to recognise those that it creates.
 _MOST_FILES = 20_000
 
-_STOPS = "it does not run to the end, so it cannot be shown to repeat"
-_ALLOW = "; if {} may raise, give it the tag {}"
-
 
 async def fix_notebook(
     path: Path, setup: Setup, *, save: bool, tag: bool, anyway: bool = False
@@ -64,8 +61,10 @@ async def fix_notebook(
     if found.reproducible is not False:
         return found
     if _stopped(found):
-        allow = _ALLOW.format(found.failed[0].name, RAISES) if found.failed else ""
-        return replace(found, obstacles=[f"{_STOPS}{allow}"])
+        said = "it does not run to the end, so it cannot be shown to repeat"
+        if found.failed is not None:
+            said += f"; if {found.failed[0].name} may raise, give it the tag {RAISES}"
+        return replace(found, obstacles=[said])
     search, verdict = _Search(Program(notebook), own_file, tag), found
     while verdict.reproducible is not True:
         if not search.advance(verdict):

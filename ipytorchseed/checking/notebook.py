@@ -175,7 +175,7 @@ def import_nbformat() -> ModuleType:
 
 def _parse(text: str) -> NotebookNode:
     nbformat = import_nbformat()
-    raw = _FORMAT.decode(text, json.loads)
+    raw = _FORMAT.decode(text.encode(), json.loads)
     major = raw.get("nbformat") if isinstance(raw, dict) else None
     if not isinstance(major, int):
         raise ContentError("not a notebook: its JSON has no nbformat")

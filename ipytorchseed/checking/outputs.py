@@ -47,11 +47,6 @@ WIDGET = "application/vnd.jupyter.widget-"
 STREAMS = ("stdout", "stderr")
 
 
-def without_ours(outputs: Outputs) -> Outputs:
-    """Return outputs without our own reports."""
-    return [each for each in outputs if MARK not in (each.get("metadata") or {})]
-
-
 class Shown(Struct):
     """What a cell shows, without parts that differ in every run.
 
@@ -104,7 +99,7 @@ def clean(outputs: Outputs, *, timed: bool = False, places: bool = False) -> Sho
         timed: Whether the cell reads a clock; printed times are then removed.
         places: Whether the cell reads addresses; integers that may be addresses are then removed.
     """
-    outputs = without_ours(outputs)
+    outputs = [each for each in outputs if MARK not in (each.get("metadata") or {})]  # ours
     errors = [each for each in outputs if each["output_type"] == "error"]
     texts = {name: stream_text(outputs, name, timed=timed) for name in STREAMS}
     texts["error"] = _clean("\n".join(f"{each['ename']}: {each['evalue']}" for each in errors))

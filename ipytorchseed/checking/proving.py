@@ -30,9 +30,6 @@ from ipytorchseed.why.finders.operations import MENDS
 # The smallest limit in seconds for experiments, because a kernel must start.
 _SECONDS = 20.0
 
-# Kinds of causes that can be undone in a running kernel.
-_GO_BACK = {"rng", "flag", "input"}
-
 
 async def prove(notebook: Notebook, options: Options, verdict: Verdict, folder: Path) -> Verdict:
     """Run a notebook up to the cell where a difference starts, and test causes there.
@@ -68,8 +65,8 @@ async def _test(
     With ``rerun``, the cells then run again from the last one back to this one, as in the check.
     Otherwise, the cell's run is compared with its run in the first kernel.
     """
-    if _GO_BACK.isdisjoint(cause.kind for cause in origin.causes):
-        return origin
+    if not {cause.kind for cause in origin.causes} & {"rng", "flag", "input"}:
+        return origin  # nothing can be undone in a running kernel
     cells = notebook.runnable
     place = cells.index(origin.cell)
     cells = [*cells, *reversed(cells[place:])] if options.rerun else cells[: place + 1]

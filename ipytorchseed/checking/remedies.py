@@ -71,8 +71,6 @@ _SEEDS = {
     "cupy": "cupy.random.seed",
 }
 
-_DEFAULT = 42
-
 # Functions that take a seed from the system if none is passed.
 WITHOUT_SEED = frozenset(name for name, count in ENTROPY.items() if not count)
 
@@ -90,7 +88,7 @@ def chosen_seed(program: Program) -> int:
         given = call.given[0] if call.given and call.path in _SEEDS.values() else None
         if isinstance(given, ast.Constant) and type(given.value) is int:
             return given.value
-    return _DEFAULT
+    return 42
 
 
 def seeder(name: str) -> str:

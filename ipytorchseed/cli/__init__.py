@@ -41,8 +41,6 @@ def _visible_errors() -> Iterator[None]:
         raise UnreadableError(visible(f"{where}: {error.strerror or error}")) from None
     except IPyTorchSeedError as error:
         raise UnreadableError(visible(str(error))) from None
-    except click.FileError as error:  # click's own exits with 1, which has another meaning
-        raise UnreadableError(visible(error.format_message())) from None
     except click.ClickException as error:
         is_help = isinstance(error, click.exceptions.NoArgsIsHelpError)
         error.message = visible(error.message, lines=is_help)  # type: ignore[misc] # no setter

@@ -23,10 +23,6 @@ _LATE = "A cell has run since you asked: nothing was done. Look, and ask again."
 # Marks at the start of a replay's text, which are removed: the view adds its own.
 _MARKS = ("✓ ", "▲ ")
 
-_LOST = (
-    "Tracking is off, so the current states are not saved and cannot be restored. {} all the same?"
-)
-
 
 def act(state: State, wish: Mapping[str, Any]) -> Model:
     """Run the action of a button, or refuse it, or ask the user first.
@@ -52,17 +48,15 @@ def act(state: State, wish: Mapping[str, Any]) -> Model:
     if question:
         return {"say": "confirm", "question": question, "wish": {**wish, "sure": True}}
     ok, text = state.call_magic(line)
-    if ok and wish.get("what") == "prove":
+    what, after, undo = wish.get("what"), session.last, None
+    if ok and what == "prove":
         return {"say": "done", "ok": True, "text": "The causes are tested.", "refresh": True}
-    after = session.last
-    done = ok and after is not None and after.id != newest
+    if ok and after is not None and after.id != newest and what not in ("save", "undo-replay"):
+        undo = {"what": "rewind", "run": after.id}
+        if what == "replay":
+            undo = {"what": "undo-replay"}
     if text[:2] in _MARKS:
         ok, text = text.startswith("✓"), text[2:]
-    undo: Model | None = None
-    if done and wish.get("what") == "replay":
-        undo = {"what": "undo-replay"}
-    elif done and wish.get("what") not in ("save", "undo-replay"):  # these move no state
-        undo = {"what": "rewind", "run": after and after.id}
     return {"say": "done", "ok": ok, "text": text, "line": line, "undo": undo}
 
 
@@ -102,14 +96,12 @@ def _run(state: State, number: Any) -> Run:  # noqa: ANN401 -- JSON of a view
 
 
 def _question(state: State, wish: Mapping[str, Any]) -> str:
-    session, what, tracks = state.tracking.session, wish.get("what"), state.options.tracking
+    session, what = state.tracking.session, wish.get("what")
     if what == "save":
         name = str(wish.get("name", "")).strip()
         taken = name in session.ledger.saves(session.notebook)
         return f"Something is saved as {name!r}. Replace it?" if taken else ""
-    if what == "replay" and tracks:
+    if what == "replay" and state.options.tracking:  # without tracking, %replay refuses
         outside = say_outside(state.part(Replays).plan(_run(state, wish["run"])), session.kernel)
         return f"{outside}. Run that again?" if outside else ""
-    if tracks or what in ("replay", "undo-replay"):  # without tracking, %replay refuses
-        return ""
-    return _LOST.format({"rewind": "Rewind", "restore": "Restore"}.get(str(what), "Reseed"))
+    return ""

@@ -44,17 +44,14 @@ class Filter(Struct, frozen=True, rename={"everything": "all"}):
 
     def fits(self, line: Line) -> bool:
         """Return whether to show a run."""
-        text = self.text.casefold()
-        return (
-            (self.everything or not line.aside)
-            and (not text or text in line.label.casefold() or text in line.name.casefold())
-            and (not self.source or self.source in line.between or line.field(self.source).moved)
-            and (
-                not self.changed
-                or bool(line.others)
-                or bool(line.outcome and not line.outcome.same)
-            )
-        )
+        text, source = self.text.casefold(), self.source
+        if line.aside and not self.everything:
+            return False
+        if not (text in line.label.casefold() or text in line.name.casefold()):
+            return False
+        if self.changed and not (line.others or (line.outcome and not line.outcome.same)):
+            return False
+        return not source or source in line.between or line.field(source).moved
 
 
 class History:
@@ -84,10 +81,10 @@ class History:
     def add(self, run: Run) -> Line:
         """Add a run that was just recorded, or update one that was undone."""
         line = self._draw(run, self._before(run))
-        is_new = not self.ids or line.id > self.ids[-1]
-        if is_new and run.status != UNDONE:
+        if run.status == UNDONE:
+            self._lines[line.id] = line
+        elif not self.ids or line.id > self.ids[-1]:
             self.ids.append(line.id)
-        if is_new or run.status == UNDONE:
             self._lines[line.id] = line
         return line
 
@@ -154,7 +151,6 @@ class History:
         return line
 
     def _before(self, run: Run) -> Earlier:
-        runs = self.ledger.runs(
-            run.notebook, run.cell, before_id=run.id, limit=MOST_EARLIER, undone=False
-        )
-        return deque(runs, maxlen=MOST_EARLIER)
+        runs, most = self.ledger.runs, MOST_EARLIER
+        earlier = runs(run.notebook, run.cell, before_id=run.id, limit=most, undone=False)
+        return deque(earlier, maxlen=most)

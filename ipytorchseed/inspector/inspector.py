@@ -1,16 +1,15 @@
-"""The inspector's widgets, with and without IPython, and their cache of states."""
+"""The inspector's widgets, with and without IPython."""
 
 from __future__ import annotations
 
 import random
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
 import anywidget  # noqa: TID253 -- this file is imported only to show a widget
-from msgspec.structs import replace
 from traitlets import Dict
 
 from ipytorchseed.determinism.alerts import recent_alerts
@@ -19,12 +18,10 @@ from ipytorchseed.foreign import refuse_deep
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.render.inspection import NO_TORCH, Model, now_model, settings_model, visible_model
 from ipytorchseed.render.report import report
-from ipytorchseed.render.seeding import Row, SeedStatus, row_of, state_of
+from ipytorchseed.render.seeding import Present, SeedStatus
 from ipytorchseed.render.view import squeeze, stylesheet
-from ipytorchseed.rng.distance import draws_between
-from ipytorchseed.rng.generators import FoundGenerator, find_generators
-from ipytorchseed.rng.source import Source, digest
-from ipytorchseed.rng.table import recent_seeds, sources
+from ipytorchseed.rng.generators import find_generators
+from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.rng.torch_random import has_torch
 
 _STATIC = files("ipytorchseed.inspector") / "static"
@@ -111,12 +108,11 @@ class Alone(Inspector):
 
     def _look(self, _: Mapping[str, Any]) -> Model:
         """Return the current content, whatever a view asks."""
-        self._present.look(find_generators(self._names))
-        seeds = recent_seeds()
+        rows, seeds = self._present.look(find_generators(self._names)), recent_seeds()
         seeded = f"last seed: {seeds[0]}" if seeds else "no seed set yet"
         return {
             "say": "alone",
-            "now": now_model(self._present.rows.values(), {}),
+            "now": now_model(rows, {}),
             "settings": settings_model(report() if has_torch() else None),
             "alerts": [[str(alert), alert.instead] for alert in dict.fromkeys(recent_alerts())],
             "rule": f"{seeded} · as of {time.strftime('%H:%M:%S')}",
@@ -125,43 +121,3 @@ class Alone(Inspector):
     def __repr__(self) -> str:
         status = SeedStatus.read("", find_generators(self._names))
         return f"{status.text()}\n\n{report().headline if has_torch() else NO_TORCH}"
-
-
-class Present:
-    """The states of sources and generators, with a cache of their positions.
-
-    Attributes:
-        rows: The rows from the last reading: sources, then generators.
-    """
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Row] = {}
-        self._states: dict[str, bytes] = {}
-
-    def look(self, found: Sequence[FoundGenerator]) -> None:
-        """Read the state of every source and the given generators, without moving any.
-
-        Args:
-            found: The generators of the namespace.
-        """
-        rows: dict[str, Row] = {}
-        states: dict[str, bytes] = {}
-        every: list[Source | FoundGenerator] = [*sources(), *found]
-        for each in every:
-            state, row = state_of(each), self.rows.get(each.name)
-            before = self._states.get(each.name)
-            named = None if state is None else digest(state)
-            if state is None or row is None or row.type != each.type:
-                row = row_of(each, state)
-            elif row.digest != named:
-                # A search for a seed takes a tenth of a second if there is none. If draws lead here
-                # from a state whose seed is unknown, a search would not find one either.
-                is_lost = row.position.draws is None
-                if is_lost and before and draws_between(before, state) is not None:
-                    row = replace(row, digest=named)
-                else:
-                    row = row_of(each, state)
-            rows[each.name] = row
-            if state is not None:
-                states[each.name] = bytes(state)
-        self.rows, self._states = rows, states

@@ -10,7 +10,7 @@ import msgspec
 
 from ipytorchseed.inspector.actions import act
 from ipytorchseed.inspector.history import Filter, History
-from ipytorchseed.inspector.inspector import Inspector, Present
+from ipytorchseed.inspector.inspector import Inspector
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, run_named
 from ipytorchseed.notebook.state import State
@@ -25,6 +25,7 @@ from ipytorchseed.render.inspection import (
 )
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.report import report
+from ipytorchseed.render.seeding import Present
 from ipytorchseed.render.why import WhyView
 from ipytorchseed.rng.table import recent_seeds
 from ipytorchseed.rng.torch_random import has_torch
@@ -56,8 +57,6 @@ class MessageHandler:
         self._history = History(state.tracking.session)
         self._present = Present()
         self._by: dict[str, str] = {}
-        self._settings: Model = {}
-        self._edition = 0
         self._opened = False
         self._lock = threading.RLock()
         self._widget = self._connect()
@@ -104,21 +103,12 @@ class MessageHandler:
             places = [place for place, each in enumerate(history.ids) if each == run.id]
             self._widget.say(self._lines({"places": places}))
             return
-        self._by.update(dict.fromkeys(line.between, f"before {line.name}"))
-        self._by.update(dict.fromkeys(line.moved, line.name))
-        changed = {*line.moved, *line.between}
-        self._widget.say(
-            {
-                "say": "run",
-                "place": len(history) - 1,
-                "row": line_model(line),
-                "columns": history.columns,
-                "now": {
-                    name: [chip_model(line.after.get(name)), self._by[name]] for name in changed
-                },
-                "words": line_words(line),
-            }
-        )
+        by = dict.fromkeys(line.between, f"before {line.name}")
+        by |= dict.fromkeys(line.moved, line.name)
+        self._by |= by
+        told = {name: [chip_model(line.after.get(name)), moved] for name, moved in by.items()}
+        row = {"place": len(history) - 1, "row": line_model(line), "columns": history.columns}
+        self._widget.say({"say": "run", **row, "now": told, "words": line_words(line)})
 
     def answer(self, question: Mapping[str, Any]) -> Model | None:
         """Answer a question of a view; the view shows any error."""
@@ -140,20 +130,16 @@ class MessageHandler:
         places = range(max(0, len(history) - _FIRST), len(history))
         return {**self._now(question), **self._lines({"places": [*places]}), "say": "all"}
 
-    def _now(self, question: Mapping[str, Any]) -> Model:
+    def _now(self, _: Mapping[str, Any]) -> Model:
         state = self._state
         session, history = state.tracking.session, self._here()
         with state.lock:
             if not state.threads:  # no cell runs
                 self._present.look(state.generators())
-        rows = self._present.rows.values()
+        rows = self._present.rows
         now = {row.name: row.digest for row in rows if row.digest}
         self._by.update(history.moves(now))
-        settings = settings_model(report() if has_torch() else None)
-        if settings != self._settings:
-            self._settings = settings
-            self._edition += 1
-        told: Model = {
+        return {
             "say": "now",
             "now": now_model(rows, self._by),
             "columns": history.columns,
@@ -161,12 +147,9 @@ class MessageHandler:
             "rule": state.seeding.rule if state.options.tracking else TRACKING_OFF,
             "seed": next(iter(recent_seeds()), None),
             "saves": [*session.ledger.saves(session.notebook)],
-            "edition": self._edition,
             "running": bool(state.threads),
+            "settings": settings_model(report() if has_torch() else None),
         }
-        if question.get("edition") != self._edition:
-            told["settings"] = settings
-        return told
 
     def _lines(self, question: Mapping[str, Any]) -> Model:
         history = self._here()

@@ -24,13 +24,16 @@ from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.values import pick
 from ipytorchseed.rng.snapshot import Snapshot, restore, snapshot
 from ipytorchseed.rng.table import seed_all
-from ipytorchseed.session.asking import why
 from ipytorchseed.session.outputs import OutputWatch, outputs_of
 from ipytorchseed.why.words import say_effects
 
 _AS_AFTER = "as after one run of the cell"
 
 _INPUT = ("input", "getpass.getpass")
+_ASKS = (
+    "the cell asks for input, which cannot be given again when the cell is repeated."
+    " Ask for it in a cell above"
+)
 
 
 class Checks:
@@ -38,18 +41,16 @@ class Checks:
 
     Args:
         state: The state of the extension in the shell.
+
+    Attributes:
+        under_way: Whether a running cell is being checked.
     """
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._running: list[OutputCapture] = []
+        self.under_way = False
         self._ended: list[tuple[Callable[..., None], Snapshot | None]] = []
         state.after_record.append(self.finish)
-
-    @property
-    def under_way(self) -> bool:
-        """Whether a running cell is being checked."""
-        return bool(self._running)
 
     def begin(self, seed: int | None, runs: int, *, isolate: bool, as_json: bool) -> None:
         """Begin to check the running cell.
@@ -68,44 +69,37 @@ class Checks:
             raise click.UsageError("--check needs a separate cell; this code runs without one")
         if self.under_way:
             raise click.UsageError("this cell is checked already: remove one --check")
-        cell = cell_of(state, run)
-        effects = effects_of_cell(cell.source, lambda _: cell.text)
-        if any(name in effects.calls for name in _INPUT):
-            raise click.UsageError(
-                "the cell asks for input, which cannot be given again when the cell is repeated."
-                " Ask for it in a cell above"
-            )
-        hidden = frozenset(shell.user_ns_hidden)
-        dependencies = find_reached(cell.source, lambda _: cell.text, shell.user_ns, hidden)
+        cell, names, hidden = cell_of(state, run), shell.user_ns, frozenset(shell.user_ns_hidden)
+        source, text = cell.source, lambda _: cell.text
+        if not effects_of_cell(source, text).calls.keys().isdisjoint(_INPUT):
+            raise click.UsageError(_ASKS)
+        dependencies = find_reached(source, text, names, hidden)
         before = snapshot() if isolate else None
         if seed is not None:
             seed_all(seed)
             state.tracking.note_seed(seed, "scope")
         progress = Progress(shell, silent=as_json)
-        outputs = outputs_of(cell.source, dependencies.nondeterministic_calls)
+        outputs = outputs_of(source, dependencies.nondeterministic_calls)
         repeated = RepeatedCell(
-            shell.user_ns,
+            names,
             dependencies,
-            partial(run_unseen, shell, cell.source, cell.file, outputs),
+            partial(run_unseen, shell, source, cell.file, outputs),
             lines=cell.lines,
-            source=cell.source,
+            source=source,
             hidden=hidden,
             progress=progress.tell,
         )
         pending = state.tracking.session.pending
         recorded = None if pending is None else pending.outputs
-        told = Check(repeated, runs), outputs, recorded, progress
-        finish, capture = (
-            partial(self._finish, *told, as_json),
-            OutputCapture(shell, lambda: outputs),
-        )
+        told = Check(repeated, runs), outputs, recorded, progress, as_json
+        capture = OutputCapture(shell, lambda: outputs)
 
         def end() -> None:
             capture.stop()
-            self._running.remove(capture)
-            self._ended.append((finish, before))
+            self.under_way = False
+            self._ended.append((partial(self._finish, *told), before))
 
-        self._running.append(capture)
+        self.under_way = True
         run.callback(end)
         capture.start()
 
@@ -153,8 +147,7 @@ class Checks:
             said = say_restored("Everything is", stays).replace("as before", _AS_AFTER)
             click.echo(f"The check was interrupted. {said}.")
             return
-        session, culprit = self._state.tracking.session, checked.culprit
-        view = CheckView(checked, None if record is None else why(session, record), session.kernel)
+        view, culprit = CheckView(checked), checked.culprit
         if as_json:
             click.echo(view.to_json())
         else:

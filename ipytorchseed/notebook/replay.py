@@ -23,7 +23,7 @@ from ipytorchseed.notebook.state import State
 from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.replay import PlanView, ReplayView, say_outside
-from ipytorchseed.render.text import visible, wrap
+from ipytorchseed.render.text import wrap
 from ipytorchseed.render.view import View
 from ipytorchseed.session.asking import why
 from ipytorchseed.session.present import LiveKernel
@@ -32,9 +32,6 @@ from ipytorchseed.why.evidence import run_phrase
 from ipytorchseed.why.explanation import Cause
 from ipytorchseed.why.plan import Plan, Step
 from ipytorchseed.why.planner import make_plan
-
-# The values of ``_``, ``__`` and ``___``, in each place where IPython stores them.
-_Results = list[dict[str, object]]
 
 _RESTORED = "names, sources and settings are"
 
@@ -57,7 +54,7 @@ class Replays:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._undo: Callable[[], tuple[str, list[str], list[str], tuple[str, ...]]] | None = None
+        self._undo: Callable[[], str] | None = None
 
     def plan(self, target: Run) -> Plan:
         """Plan which cells to run in this kernel to get a run's result again."""
@@ -91,43 +88,43 @@ class Replays:
             raise ReplayError(f"{failed}; {say_restored(_RESTORED, moved)}") from None
 
     def _replay(self, plan: Plan, engine: Engine, undo: ExitStack) -> tuple[Run, tuple[str, ...]]:
-        tracking, results = self._state.tracking, self._last_results()
+        tracking, put_results_back = self._state.tracking, _keep_results(self._state.shell)
         outer = tracking.suspend()
         alone = outer is not None and is_inspection(outer.source)
         undo.callback(tracking.resume, outer)
-        undo.callback(self._put_results_back, results)
+        undo.callback(put_results_back)
         engine.begin()
         runs = self._play(plan, engine, outer.execution_count if outer and alone else None)
         undo.pop_all()
         engine.settle()
         if not alone:  # the cell also has other code
             tracking.resume(outer)
-        what, left = run_phrase(plan.target, tracking.session.kernel), self._last_results()
+        what = run_phrase(plan.target, tracking.session.kernel)
         files = sorted({PurePath(path).name for run in runs for path in run.outside.wrote})
         stays = (*engine.shared, *files)
 
-        def put_back() -> tuple[str, list[str], list[str], tuple[str, ...]]:
-            since = self._last_results()
+        def put_back() -> str:
             with held_interrupts():
                 moved = engine.leave()
-                shown = [*map(_identities, since)] != [*map(_identities, left)]
-                self._put_results_back(since if shown else results)  # results of later cells stay
+                put_results_back()
             with suppress(LedgerError):
                 tracking.session.ledger.mark_undone(runs)
             for run in runs:
                 self._show(replace(run, status=UNDONE))
             names = sorted(name for name in engine.moved or () if not name.startswith("_"))
-            return what, names, moved, stays
+            which = f", and names: {', '.join(names)}" if names and not moved else ""
+            settings = say_restored("Sources and settings are", moved)
+            kept = f" Not undone: {', '.join(stays)}." if stays else ""
+            return f"The replay of {what} is undone. {settings}{which}.{kept}"
 
         self._undo = put_back
         return runs[-1], stays
 
-    def undo(self) -> tuple[str, list[str], list[str], tuple[str, ...]]:
+    def undo(self) -> str:
         """Restore names, sources, generators and settings from before the replay.
 
         Returns:
-            The replayed run in words, the names that were restored, what could not be restored, and
-            what an undo never restores (see ``play``).
+            What was restored, and what an undo never restores (see ``play``).
 
         Raises:
             LookupFailure: There is no replay to undo.
@@ -143,37 +140,18 @@ class Replays:
         if self._state.viewer is not None:
             self._state.guard.call(self._state.viewer.ran, run)
 
-    def _last_results(self) -> _Results:
-        """Return the last results; IPython stores each in three places."""
-        return [
-            {name: names[name] for name in _RESULTS if name in names}
-            for names in self._result_places()
-        ]
-
-    def _put_results_back(self, results: _Results) -> None:
-        for names, kept in zip(self._result_places(), results, strict=True):
-            for name in _RESULTS:
-                names.pop(name, None)
-            names.update(kept)
-
-    def _result_places(self) -> tuple[dict[str, Any], ...]:
-        shell = self._state.shell
-        return vars(shell.displayhook), shell.user_ns_hidden, shell.user_ns
-
     def _play(self, plan: Plan, engine: Engine, number: int | None) -> list[Run]:
-        kernel, ledger = self._state.tracking.session.kernel, self._state.tracking.session.ledger
+        session, runs = self._state.tracking.session, list[Run]()
         long = sum(step.run.seconds for step in plan.steps) >= _LONG
-        progress = Progress(self._state.shell, silent=not long, what="Replaying")
-        runs = []
-        with progress:
+        with Progress(self._state.shell, silent=not long, what="Replaying") as progress:
             for index, step in enumerate(plan.steps, 1):
-                name, last = run_phrase(step.run, kernel), index == len(plan.steps)
+                name, last = run_phrase(step.run, session.kernel), index == len(plan.steps)
                 took = f", which took {step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
                 label = label_of(step.run.source)[:_LABEL]
                 progress.step(f"{index} of {len(plan.steps)} · {name} {label}{took} …", shows=last)
 
                 def begin(step: Step = step, name: str = name) -> None:
-                    begin_as(step, name, ledger, engine.generators())
+                    begin_as(step, name, session.ledger, engine.generators())
 
                 with engine.without(step.run.missing):
                     count = number if last else None
@@ -183,8 +161,18 @@ class Replays:
         return runs
 
 
-def _identities(names: dict[str, object]) -> dict[str, int]:
-    return {name: id(value) for name, value in names.items()}
+def _keep_results(shell: Any) -> Callable[[], None]:  # noqa: ANN401 -- an InteractiveShell
+    """Return a function that restores the last results, in IPython's three places."""
+    places = vars(shell.displayhook), shell.user_ns_hidden, shell.user_ns
+    kept = [{name: names[name] for name in _RESULTS if name in names} for names in places]
+
+    def put_back() -> None:
+        for names, before in zip(places, kept, strict=True):
+            for name in _RESULTS:
+                names.pop(name, None)
+            names.update(before)
+
+    return put_back
 
 
 @click.command()
@@ -212,12 +200,7 @@ def line(state: State, run: str | None, *, dry: bool, undo: bool, yes: bool) -> 
     if undo:
         if run is not None or dry or yes:
             raise click.UsageError("--undo takes no other argument: it undoes the last replay")
-        name, names, moved, stays = state.part(Replays).undo()
-        which = f", and names: {', '.join(names)}" if names and not moved else ""
-        settings = say_restored("Sources and settings are", moved)
-        said = f"The replay of {name} is undone. {settings}{which}."
-        kept = f" Not undone: {', '.join(stays)}." if stays else ""
-        return wrap(visible(f"{said}{kept}"), first="")
+        return wrap(state.part(Replays).undo(), first="")
     session = state.session
     wanted = state.asked if run is None else find_run(session, run)
     if wanted is None:  # no error, so that Run All continues
@@ -230,7 +213,7 @@ def line(state: State, run: str | None, *, dry: bool, undo: bool, yes: bool) -> 
         raise ReplayError(f"{outside}. Nothing was run; to run that again, add --yes")
     causes = _causes(session, wanted)
     new, stays = state.part(Replays).play(plan)
-    return ReplayView(why(session, new, wanted), plan, session.kernel, stays, causes)
+    return ReplayView(why(session, new, wanted), plan, session.kernel, stays, *causes)
 
 
 def find_plan(state: State, wanted: Run) -> Plan:

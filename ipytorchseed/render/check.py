@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ipytorchseed.experiment.verdict import Checked, Culprit
 from ipytorchseed.render.text import visible, width, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View
-from ipytorchseed.why.evidence import run_phrase
-from ipytorchseed.why.explanation import Explanation
-from ipytorchseed.why.words import many, sentence, stream_of
+from ipytorchseed.why.words import many, sentence
 
 # The maximum number of differences that are listed.
 _MOST = 6
@@ -19,14 +19,24 @@ _KNOWN = {
     "": "torch's documentation does not list it as nondeterministic.",
 }
 
+# What happens under deterministic algorithms; torch's error follows.
+_WITH_FLAGS = {
+    None: "",
+    "repeats": "it repeats: put %%deterministic at the top of the cell"
+    " (torch.use_deterministic_algorithms).",
+    "error": "it fails: ",
+    "differs": "it still does not repeat.",
+}
+
+_DREW = "drew from a generator in a different state"
+_OUTSIDE = "is the first operation with different inputs; the difference came from outside torch"
+
 
 class CheckView(View):
     """A view of the result of a check.
 
     Args:
         checked: The result.
-        said: How the cell's run differed from its previous run; None if unknown.
-        kernel: The id of the current kernel.
 
     Attributes:
         notes: Sentences about what could not be copied, observed or guaranteed.
@@ -36,15 +46,11 @@ class CheckView(View):
 
     template = "check"
 
-    def __init__(self, checked: Checked, said: Explanation | None = None, kernel: str = "") -> None:
-        self.checked = checked
+    def __init__(self, checked: Checked) -> None:
+        self.checked, listed = checked, checked.differences[:_MOST]
         self.notes = [*map(sentence, checked.notes)]
-        self.listed = [
-            (each.name or each.what, each.detail) for each in checked.differences[:_MOST]
-        ]
-        self.more = max(0, len(checked.differences) - _MOST)
-        self._said = said
-        self._kernel = kernel
+        self.listed = [(each.name or each.what, each.detail) for each in listed]
+        self.more = len(checked.differences) - len(listed)
 
     @property
     def title(self) -> str:
@@ -57,9 +63,9 @@ class CheckView(View):
             runs = f"{_times(checked.runs)} from the same state"
             return f"The cell repeats, bit for bit: {runs} gave the same result."
         if checked.culprit is not None:
-            several = checked.entry is not None
-            how = ", for more than one reason." if several else f": {self.where(checked.culprit)}"
-            return f"The cell does not repeat{how}"
+            if checked.entry is not None:
+                return "The cell does not repeat, for more than one reason."
+            return f"The cell does not repeat: {_where(checked.culprit)}"
         if checked.first_only:
             return "The cell's first run differs from the others, which agree."
         outside = checked.entry is not None or checked.suspects
@@ -67,46 +73,18 @@ class CheckView(View):
         return f"The cell does not repeat{but}."
 
     @property
-    def begins(self) -> str:
-        """A sentence about inputs that changed since the last run of a repeating cell."""
-        said = self._said
-        if not self.checked.reproducible or said is None or said.against is None:
-            return ""
-        names = [
-            f"`{each.name}`" if each.kind == "input" else stream_of(each.name)
-            for each in said.causes
-            if each.kind in ("input", "rng")
-        ]
-        if not said.changed or not names:
-            return ""
-        run = run_phrase(said.against, self._kernel)
-        return f"What changed since {run} is what it starts from: {', '.join(names)}."
-
-    @staticmethod
-    def where(culprit: Culprit) -> str:
-        """Describe an operation and its place."""
-        line = "" if culprit.line is None else f" on line {culprit.line}"
-        if culprit.unwritten:
-            return f"{culprit.operation}{line} gives memory that is used before it is written."
-        if culprit.backward and culprit.line is not None:
-            line = f", in the backward pass of line {culprit.line},"
-        return f"{culprit.operation}{line} gives different results for the same input."
-
-    @property
-    def evidence(self) -> list[str]:
+    def evidence(self) -> Iterator[str]:
         """Sentences about the operation that does not repeat."""
         culprit = self.checked.culprit
         if culprit is None:
-            return []
-        said = []
+            return
         if culprit.module:
-            said.append(f"It runs in {culprit.module}.")
+            yield f"It runs in {culprit.module}."
         if culprit.read_by is not None and culprit.read_by[1]:
-            said.append(f"{culprit.read_by[0]} on line {culprit.read_by[1]} reads it.")
+            yield f"{culprit.read_by[0]} on line {culprit.read_by[1]} reads it."
         if culprit.operation.startswith("aten::") and not culprit.unwritten:
             repeats = culprit.known and self.checked.with_flags == "repeats"
-            said.append(_KNOWN["switches" if repeats else culprit.known])
-        return said
+            yield _KNOWN["switches" if repeats else culprit.known]
 
     @property
     def findings(self) -> list[str]:
@@ -115,13 +93,9 @@ class CheckView(View):
         said = [*map(sentence, checked.suspects)]
         if entry is not None:
             line = "" if entry.line is None else f" on line {entry.line}"
-            what = "drew from a generator in a different state"
-            if not entry.draws:
-                what = "is the first operation with different inputs; the difference came from"
-                what += " outside torch"
             why = said or ["Nothing was found that explains this."]
-            said = [f"{entry.operation}{line} {what}.", *why]
-            said += [] if culprit is None else [self.where(culprit)]
+            said = [f"{entry.operation}{line} {_DREW if entry.draws else _OUTSIDE}.", *why]
+            said += [] if culprit is None else [_where(culprit)]
         elif checked.operations and not (culprit or said or checked.first_only):
             count = many(checked.operations, "operation")
             said = [f"While its {count} were being traced, the cell did repeat."]
@@ -130,26 +104,17 @@ class CheckView(View):
     @property
     def remedies(self) -> list[str]:
         """Sentences about fixes."""
-        checked = self.checked
-        if checked.first_only:
-            return []
-        how = {
-            "repeats": "it repeats: put %%deterministic at the top of the cell"
-            " (torch.use_deterministic_algorithms).",
-            "error": f"it fails: {checked.flags_said}",
-            "differs": "it still does not repeat.",
-        }
-        flags = checked.with_flags
-        said = [f"With deterministic algorithms {how[flags]}"] if flags else []
-        if checked.culprit is not None and checked.culprit.instead:
-            said.append(f"Use instead: {checked.culprit.instead}.")
+        checked, culprit = self.checked, self.checked.culprit
+        flags = "" if checked.first_only else _WITH_FLAGS[checked.with_flags]
+        said = [f"With deterministic algorithms {flags}{checked.flags_said}"] if flags else []
+        if culprit is not None and culprit.instead and not checked.first_only:
+            said.append(f"Use instead: {culprit.instead}.")
         return said
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
         checked = self.checked
-        parts = [wrap(each, first="") for each in (self.title, self.begins) if each]
-        culprit = checked.culprit
+        parts, culprit = [wrap(self.title, first="")], checked.culprit
         parts += [wrap(each, first="  ▲ ") for each in self.findings]
         if culprit is not None and culprit.code:
             code = visible(f"{culprit.line}: {culprit.code}")
@@ -176,6 +141,16 @@ class CheckView(View):
             with_flags=checked.with_flags,
             **({"notes": self.notes} if self.notes else {}),
         )
+
+
+def _where(culprit: Culprit) -> str:
+    """Describe an operation and its place."""
+    line = "" if culprit.line is None else f" on line {culprit.line}"
+    if culprit.unwritten:
+        return f"{culprit.operation}{line} gives memory that is used before it is written."
+    if culprit.backward and line:
+        line = f", in the backward pass of line {culprit.line},"
+    return f"{culprit.operation}{line} gives different results for the same input."
 
 
 def _times(runs: int) -> str:

@@ -44,32 +44,30 @@ def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
     Returns:
         The name of each series, and its numbers before and after.
     """
-    found = [
-        (name, pair)
-        for change in changed
-        if change.before and change.after
-        for name, pair in _series(change, change.before, change.after)
-        if all(_SHORTEST <= len(each) <= _LONGEST and not _is_whole(each) for each in pair)
-        and pair[0] != pair[1]
-    ]
-    found.sort(key=lambda item: _MEASURES.search(item[0]) is None)
     once: dict[object, tuple[str, Pair]] = {}
-    for name, pair in found:
-        rounded = tuple(tuple(f"{number:.{_DIGITS}g}" for number in each) for each in pair)
-        once.setdefault(rounded, (name, pair))
+    for change in sorted(changed, key=lambda each: _MEASURES.search(each.name) is None):
+        for name, pair in _series(change):
+            if pair[0] != pair[1] and all(map(_is_history, pair)):
+                rounded = tuple(tuple(f"{number:.{_DIGITS}g}" for number in each) for each in pair)
+                once.setdefault(rounded, (name, pair))
     return [*once.values()][:_MOST_SERIES]
 
 
-def _series(change: Change, before: Series, after: Series) -> Iterator[tuple[str, Pair]]:
+def _is_history(numbers: Series) -> bool:
+    return _SHORTEST <= len(numbers) <= _LONGEST and not _is_whole(numbers)
+
+
+def _series(change: Change) -> Iterator[tuple[str, Pair]]:
     """Yield the series of a change: the columns of printed text, else its numbers.
 
-    Printed lines of unequal length that contain a counter are not a series.
+    Printed numbers without columns are a series if none of them is whole, as counters are.
     """
+    before, after = change.before or (), change.after or ()
     if change.what != "stdout":
         yield change.name or change.what, (before, after)
         return
     columns = _columns(before)
-    if columns != _columns(after) or (columns == 1 and _counts_in_between(before)):
+    if columns != _columns(after) or (columns == 1 and any(_is_whole([each]) for each in before)):
         return
     for at in range(columns):
         name = "printed" if columns == 1 else f"printed, column {at + 1}"
@@ -89,12 +87,6 @@ def _counts(numbers: Series) -> bool:
     return len(numbers) > 2 and _is_whole(numbers) and len(steps) == 1 and steps != {0}  # noqa: PLR2004
 
 
-def _counts_in_between(numbers: Series) -> bool:
-    """Return whether three successive whole numbers in a series are a counter."""
-    whole = [number for number in numbers if number == number // 1]
-    return any(_counts(whole[at : at + 3]) for at in range(len(whole) - 2))
-
-
 def _is_whole(numbers: Series) -> bool:
     return all(number == number // 1 for number in numbers)
 
@@ -108,56 +100,42 @@ _WIDTH, _HEIGHT, _GAP = 420, 64, 22
 BOX = _WIDTH, _HEIGHT + _GAP
 
 
-def sparklines(before: Sequence[float], after: Sequence[float], columns: int = 60) -> list[str]:
+def sparklines(before: Series, after: Series) -> list[str]:
     """Draw both series on one scale, and their difference, as three text lines."""
-    apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
-    both = range_of([*before, *after])
-    return [
-        sparkline(before, *both, columns),
-        sparkline(after, *both, columns),
-        sparkline(apart, 0.0, range_of(apart)[1], columns),
-    ]
+    return [sparkline(*each) for each in _with_difference(before, after)]
 
 
-def sparkline(series: Sequence[float], low: float, high: float, columns: int) -> str:
+def sparkline(series: Series, low: float, high: float, columns: int = 60) -> str:
     """Draw a block for each number; if there are too many, for evenly spaced ones."""
-    values = _thin(series, columns)
     top = len(_BLOCKS) - 1
     return "".join(
         _BLOCKS[round(height_between(value, low, high) * top)] if math.isfinite(value) else "?"
-        for value in values
+        for value in _thin(series, columns)
     )
 
 
-def draw_curves(before: Sequence[float], after: Sequence[float]) -> list[str]:
+def draw_curves(before: Series, after: Series) -> list[str]:
     """Draw both series and their difference as three paths of SVG, in ``BOX``."""
-    first, second = _thin(before, _POINTS), _thin(after, _POINTS)
-    both = range_of([*first, *second])
-    apart = _thin([abs(x - y) for x, y in zip(before, after, strict=False)], _POINTS)
-    return [
-        _path(first, *both, _HEIGHT - 4, _HEIGHT - 8),
-        _path(second, *both, _HEIGHT - 4, _HEIGHT - 8),
-        _path(apart, 0.0, max(range_of(apart)[1], 0.0), _HEIGHT + _GAP - 4, _GAP - 4),
-    ]
+    upper, lower = (_HEIGHT - 4, _HEIGHT - 8), (_HEIGHT + _GAP - 4, _GAP - 4)
+    first, second, apart = _with_difference(before, after)
+    return [_path(*first, *upper), _path(*second, *upper), _path(*apart, *lower)]
 
 
-def curves_svg(before: Sequence[float], after: Sequence[float]) -> str:
-    """Draw both series, and below them their difference.
-
-    Returns:
-        An ``svg`` element without scripts and without text from the user.
-    """
-    return fill("curves", paths=draw_curves(before, after), box=BOX)
+def _with_difference(before: Series, after: Series) -> list[tuple[Series, float, float]]:
+    """Return both series and their difference, each with the ends of its scale."""
+    apart = [abs(x - y) for x, y in zip(before, after, strict=False)]
+    low, high = range_of([*before, *after])
+    return [(before, low, high), (after, low, high), (apart, 0.0, range_of(apart)[1])]
 
 
-def _thin(series: Sequence[float], most: int) -> list[float]:
+def _thin(series: Series, most: int) -> Series:
     """Return at most ``most`` of the numbers, evenly spaced."""
     if len(series) <= most:
-        return [*series]
+        return series
     return [series[index * len(series) // most] for index in range(most)]
 
 
-def range_of(values: Sequence[float]) -> tuple[float, float]:
+def range_of(values: Series) -> tuple[float, float]:
     """Return the smallest and the largest finite number."""
     finite = [value for value in values if math.isfinite(value)]
     return (min(finite), max(finite)) if finite else (0.0, 0.0)
@@ -172,16 +150,15 @@ def height_between(value: float, low: float, high: float) -> float:
     return (value - low) / (high - low)
 
 
-def _path(values: Sequence[float], low: float, high: float, floor: float, height: float) -> str:
-    if not values:
-        return ""
+def _path(series: Series, low: float, high: float, floor: float, height: float) -> str:
+    values = _thin(series, _POINTS)
     step = (_WIDTH - 4) / max(len(values) - 1, 1)
     points = [
         f"{2 + index * step:.1f} {floor - height_between(value, low, high) * height:.1f}"
         for index, value in enumerate(values)
         if math.isfinite(value)
     ]
-    return "M" + "L".join(points)
+    return "M" + "L".join(points) if points else ""
 
 
 # The columns of a bar chart in text. If there are more values, a histogram is drawn instead.
@@ -229,12 +206,6 @@ def strip_svg(
     def across(value: float) -> str:
         return f"{_EDGE + height_between(value, low, high) * (_STRIP_WIDTH - 2 * _EDGE):.1f}"
 
-    return fill(
-        "strip",
-        width=_STRIP_WIDTH,
-        height=_STRIP_HEIGHT,
-        now=[*map(across, now)],
-        then=[*map(across, then)],
-        ends=[*map(across, ends)],
-        mean=across(mean),
-    )
+    places = {"now": [*map(across, now)], "then": [*map(across, then)], "mean": across(mean)}
+    places["ends"] = [*map(across, ends)]
+    return fill("strip", width=_STRIP_WIDTH, height=_STRIP_HEIGHT, **places)

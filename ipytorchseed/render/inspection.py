@@ -81,15 +81,11 @@ def line_model(line: Line) -> Model:
     """Return a run as JSON values; sources that did not change are left out."""
     fields: dict[str, Model] = {}
     for name in line.after.keys() | line.before.keys():
-        field = line.field(name)
-        between = name in line.between
-        if field.moved or between or name in line.others:
-            fields[name] = {
-                "from": chip_model(line.before.get(name)),
-                "to": chip_model(line.after.get(name)) if field.moved else None,
-                "other": name in line.others,
-                "between": between,
-            }
+        field, between = line.field(name), name in line.between
+        if field.moved or between or field.other:
+            after = chip_model(field.after) if field.moved else None
+            moved = {"from": chip_model(field.before), "to": after}
+            fields[name] = {**moved, "other": field.other, "between": between}
     model: Model = {
         **pick(line, "id", "name", "rail", "took", "status", "value"),
         "cell": line.label,
@@ -115,42 +111,38 @@ def line_words(line: Line) -> str:
 
 
 def _cause_model(view: WhyView, cause: Cause) -> Model:
+    runs = (view.explanation.against, view.explanation.run) if cause.kind == "rng" else ()
     return {
         **pick(cause, "kind", "name", "message", "proof"),
         "page": cause_page(cause.kind, cause.name),
         "finding": view.finding(cause),
-        "chips": [
-            chip_model(None if run is None else run.before.get(cause.name))
-            for run in (view.explanation.against, view.explanation.run)
-            if cause.kind == "rng"
-        ],
+        "chips": [chip_model(run.before.get(cause.name) if run else None) for run in runs],
     }
 
 
 def why_model(view: WhyView) -> Model:
     """Return an explanation as JSON values."""
-    said = view.explanation
+    said, against = view.explanation, view.explanation.against
+    # The variables in the answer that other cells set: each can be asked about.
+    asks = {each.name for each in said.causes if each.kind == "input"}
+    asks.update(*(root.path for root in said.roots))
     return {
         "run": said.run.id,
-        "against": None if said.against is None else said.against.id,
+        "against": against and against.id,
         "names": [
-            "" if run is None else run_name(run, view.kernel) for run in (said.against, said.run)
+            "" if against is None else run_name(against, view.kernel),
+            run_name(said.run, view.kernel),
         ],
         "title": view.title,
         "answer": [
-            {"message": each.message, "path": say_path(each, "`")}
+            {"message": each.message, "path": say_path([f"`{name}`" for name in each.path])}
             if isinstance(each, Root)
             else _cause_model(view, each)
             for each in (*view.answer, *view.folded)
         ],
         "prove": not said.tested
         and any(cause.finding.level == MAY_MATTER for cause in said.causes),
-        # The variables in the answer that other cells set: each can be asked about.
-        "asks": sorted(
-            {each.name for each in said.causes if each.kind == "input"}.union(
-                *(root.path for root in said.roots)
-            )
-        ),
+        "asks": sorted(asks),
         "keep": [KEEP, *view.keep] if view.keep else [],
         "reason": view.one_reason,
         "back": view.way_back,

@@ -97,11 +97,6 @@ def label_of(source: str, width: int | None = None) -> str:
     return line if width is None else set_width(line, width).rstrip()
 
 
-def short_label(source: str) -> str:
-    """Return the label of a cell, shortened."""
-    return shorten(_last_statement(_below_magics(source)), _LABEL)
-
-
 def shorten(text: str, most: int) -> str:
     """Return the first line of a text, with an ellipsis if something is cut off."""
     line = _first_line(text)
@@ -135,7 +130,7 @@ def shown_numbers(run: Run) -> list[Shown]:
     """Return the numbers that a run showed last; numbers with a name come last."""
     series = None if run.outputs.result is None else run.outputs.result.series
     if series is not None and len(series) == 1:
-        return [Shown(short_label(run.source), series[0])]
+        return [Shown(shorten(label_of(run.source), _LABEL), series[0])]
     numbers = None if run.outputs.stdout is None else run.outputs.stdout.series
     printed = None if numbers is None else _last_print(run.source)
     return [] if printed is None or not numbers else _match(printed, numbers, run)

@@ -72,16 +72,13 @@ class NotebookCheckView(View):
         if verdict is None:
             return "", ""
         ended = verdict.get("error") or verdict.get("unreached", {}).get("reason", "")
-        ends = f"the run ends early, because {ended}" if ended else ""
         first = verdict["first_divergence"]
-        if first is not None:
-            differs = f"{self._name(first)} is the first to differ"
-            return "✗", f"In a fresh kernel, {'; '.join(filter(None, (differs, ends)))}."
-        if ends:
-            return "✗", f"In a fresh kernel, {ends}."
-        compared = sum(each["outputs"] == "same" for each in verdict["cells"])
-        said = f"the file gives the same output: {many(compared, 'cell')} compared."
-        return "✓", f"In a fresh kernel, {said}"
+        wrong = [] if first is None else [f"{self._name(first)} is the first to differ"]
+        wrong += [f"the run ends early, because {ended}"] if ended else []
+        if wrong:
+            return "✗", f"In a fresh kernel, {'; '.join(wrong)}."
+        compared = many(sum(each["outputs"] == "same" for each in verdict["cells"]), "cell")
+        return "✓", f"In a fresh kernel, the file gives the same output: {compared} compared."
 
     @property
     def steps(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
@@ -105,10 +102,8 @@ class NotebookCheckView(View):
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
         fresh, (mark, result) = self.fresh, self.result
-        lines = [self.title]
-        lines += [wrap(each.message, first="  ▲ ") for each in self.remarks]
-        if result:
-            lines += ["", wrap(result, first=f"{mark} ")]
+        lines = [self.title, *(wrap(each.message, first="  ▲ ") for each in self.remarks)]
+        lines += ["", wrap(result, first=f"{mark} ")] if result else []
         lines += [wrap(each, first="    ") for each in fresh.changes[: self.most]]
         for begins, causes in self.steps:
             lines += [wrap(begins, first="  ")] if begins else []

@@ -35,15 +35,11 @@ class PlanView(TableView):
 
     def __init__(self, plan: Plan, kernel: str) -> None:
         self.title = f"To bring {_result_of(plan.target, kernel)} back, run again:"
-        self.rows = [
-            (
-                run_name(step.run, kernel),
-                label_of(step.run.source, _LABEL),
-                ", ".join(step.makes) or "the result",
-                f"{step.run.seconds:,.1f} s" if step.run.seconds >= 1 else "",
-            )
-            for step in plan.steps
-        ]
+        self.rows = []
+        for step in plan.steps:
+            cell = run_name(step.run, kernel), label_of(step.run.source, _LABEL)
+            took = f"{step.run.seconds:,.1f} s" if step.run.seconds >= 1 else ""
+            self.rows.append((*cell, ", ".join(step.makes) or "the result", took))
         outside = say_outside(plan, kernel)
         self.remarks = [
             "Each cell starts with the sources, generators and flags of its earlier run.",
@@ -56,13 +52,14 @@ class ReplayView(View):
     """The result of a replay.
 
     Args:
-        explanation: The comparison of the new run with the run whose result was wanted.
+        said: The comparison of the new run with the run whose result was wanted.
         plan: The steps that ran.
         kernel: The id of the current kernel.
         stays: What an undo does not restore: files, and objects that could not be copied.
         causes: The causes of the cell's different result, if the replay restored all of them.
 
     Attributes:
+        explanation: The comparison, without a remedy.
         same: Whether the result is known to be the earlier one, bit for bit.
         title: The answer in a sentence.
         remarks: Further sentences: the cells that ran, doubts, the cause, and how to undo.
@@ -72,20 +69,16 @@ class ReplayView(View):
     template = "replayed"
 
     def __init__(
-        self,
-        explanation: Explanation,
-        plan: Plan,
-        kernel: str,
-        stays: Sequence[str] = (),
-        causes: Sequence[Cause] = (),
+        self, said: Explanation, plan: Plan, kernel: str, stays: Sequence[str] = (), *causes: Cause
     ) -> None:
-        self.explanation = replace(explanation, remedy=Remedy())
-        self.same = explanation.verdict == "same"
+        self.explanation = replace(said, remedy=Remedy())
+        self.same = said.verdict == "same"
         self.why = None if self.same else WhyView(self.explanation, kernel)
-        run, changed, shown = explanation.run, explanation.changed, explanation.run.outputs
-        old = _result_of(plan.target, kernel)
+        run, changed, shown = said.run, said.changed, said.run.outputs
+        old, then = _result_of(plan.target, kernel), run_phrase(plan.target, kernel)
         new = "The new run" if run.execution_count is None else run_phrase(run, kernel)
         shows = shown.result is not None or shown.stdout is not None or shown.displays
+        self.title = f"▲ {new} is not {old}."
         if self.same:
             self.title = f"✓ {new} is {old} again, bit for bit{say_timed(run)}."
         elif not changed:
@@ -93,17 +86,13 @@ class ReplayView(View):
             self.title = f"▲ {new} shows no difference from {old}, {but}."
         elif shows and all(each.what == "variable" for each in changed):
             names = first_of([f"`{each.name}`" for each in changed], _TOLD, " and ")
-            then = run_phrase(plan.target, kernel)
             self.title = f"▲ {new} shows the same as {then}, but differs in {names}."
-        else:
-            self.title = f"▲ {new} is not {old}."
-        before = [run_phrase(step.run, kernel) for step in plan.steps[:-1]]
-        self.remarks = [f"Run again before it: {', '.join(before)}."] if before else []
+        before = ", ".join(run_phrase(step.run, kernel) for step in plan.steps[:-1])
+        self.remarks = [f"Run again before it: {before}."] if before else []
         if not self.same:
             self.remarks += map(sentence, plan.doubts)
         elif causes:
-            several = "s, together" if len(causes) > 1 else ""
-            names = ", ".join(map(suspect, causes))
+            several, names = "s, together" * (len(causes) > 1), ", ".join(map(suspect, causes))
             self.remarks.append(f"This proves the cause{several}: {names}.")
         but = f" That does not restore {', '.join(stays)}." if stays else ""
         self.remarks.append(visible(f"To undo it: %replay --undo.{but}"))
@@ -122,9 +111,6 @@ def _result_of(run: Run, kernel: str) -> str:
 
 def say_outside(plan: Plan, kernel: str) -> str:
     """Name the cells of a plan that write files, start programs or connect."""
-    told = [
-        f"{run_phrase(step.run, kernel)} {', '.join(step.outside)}"
-        for step in plan.steps
-        if step.outside
-    ]
+    outside = [step for step in plan.steps if step.outside]
+    told = (f"{run_phrase(step.run, kernel)} {', '.join(step.outside)}" for step in outside)
     return visible("; ".join(told))

@@ -10,26 +10,19 @@ from ipytorchseed.determinism.flag import ANY, plain
 from ipytorchseed.determinism.table import BY_NAME
 from ipytorchseed.render.links import DOCS
 from ipytorchseed.render.text import WIDTH, wrap
-from ipytorchseed.render.values import write_json, write_value
+from ipytorchseed.render.values import pick, write_json, write_value
 from ipytorchseed.render.view import View
 from ipytorchseed.why.words import many
 
 _MAGIC = "%deterministic on"
 _ALL = "%deterministic --all, in a shell ipytorchseed report --all"
-_MARK = {
-    Standing.WRONG: "▲",
-    Standing.LATE: "▲",
-    Standing.UNKNOWN: "?",
-    Standing.RIGHT: "✓",
-    Standing.FREE: "·",
-    Standing.ABSENT: "·",
-}
+# Each group's title, mark and verdicts.
 _GROUPS = (
-    ("To change", (Standing.WRONG, Standing.LATE)),
-    ("As it should be", (Standing.RIGHT,)),
-    ("Not reported by torch", (Standing.UNKNOWN,)),
-    ("Fine, but keep it the same", (Standing.FREE,)),
-    ("Not used on this machine", (Standing.ABSENT,)),
+    ("To change", "▲", (Standing.WRONG, Standing.LATE)),
+    ("As it should be", "✓", (Standing.RIGHT,)),
+    ("Not reported by torch", "?", (Standing.UNKNOWN,)),
+    ("Fine, but keep it the same", "·", (Standing.FREE,)),
+    ("Not used on this machine", "·", (Standing.ABSENT,)),
 )
 
 
@@ -64,9 +57,9 @@ class Report(View):
 
     def __init__(self, assessment: Assessment, switch: str = _MAGIC) -> None:
         self.assessment = assessment
-        self.verdict = f"{many(len(assessment.problems), 'thing')} can still change results:"
-        if assessment.repeats:
-            self.verdict = "Runs repeat on this machine: every setting is as it should be."
+        self.verdict = "Runs repeat on this machine: every setting is as it should be."
+        if assessment.problems:
+            self.verdict = f"{many(len(assessment.problems), 'thing')} can still change results:"
         self.risks = [
             (each.flag.risk, f"to fix it, {each.flag.remedy}", "")
             if each.standing is Standing.LATE
@@ -75,8 +68,8 @@ class Report(View):
         ]
         self.groups = [
             (title, rows)
-            for title, standings in _GROUPS
-            if (rows := [_row(each) for each in assessment.flags if each.standing in standings])
+            for title, mark, verdicts in _GROUPS
+            if (rows := [_row(it, mark) for it in assessment.flags if it.standing in verdicts])
         ]
 
     @property
@@ -114,17 +107,15 @@ def flags_json(flags: Iterable[Judged]) -> list[dict[str, object]]:
     ]
 
 
-def _row(judged: Judged) -> dict[str, object]:
+def _row(judged: Judged, mark: str) -> dict[str, object]:
     brief = "by block" if judged.flag.set is None else "any time"
     return {
-        "mark": _MARK[judged.standing],
-        "name": judged.flag.name,
+        **pick(judged.flag, "name", "why", "source"),
+        "mark": mark,
         "value": write_value(judged.value),
         "wanted": "any" if judged.wanted is ANY else write_value(judged.wanted),
         "change": judged.late or brief,
         "brief": brief if judged.late is None else "restart",
-        "why": judged.flag.why,
-        "source": judged.flag.source,
         "ok": judged.ok,
         "is_explained": judged.flag.name in BY_NAME,
     }

@@ -52,14 +52,12 @@ class RngView(View):
         self.report = report
         self.settings = settings_model(report)
         self.note = note
-        lines = timeline(runs, kernel)
+        lines, self.aside = timeline(runs, kernel), ""
         self.lines = [line for line in lines if everything or not line.aside]
         self.columns = columns_of(lines)
-        left = len(lines) - len(self.lines)
-        said = (
-            f"Not listed: {many(left, 'run')} that only looked, or could not be parsed. %rng --all"
-        )
-        self.aside = said if left else ""
+        if len(self.lines) < len(lines):
+            left = many(len(lines) - len(self.lines), "run")
+            self.aside = f"Not listed: {left} that only looked, or could not be parsed. %rng --all"
         now = {row.name: row.digest for row in status.states if row.digest is not None}
         self.moves = last_moves(reversed(lines), now)
 
@@ -85,15 +83,11 @@ def rng_json(found: Sequence[FoundGenerator], flags: Sequence[Judged] | None) ->
         found: The generators of the namespace.
         flags: The judgement of every flag; None if torch is not imported.
     """
-    rows = read_rows(found)
+    rows, told = read_rows(found), flags_json(flags or ())
     if flags is None:  # without torch, only environment variables have values
         values = {flag.name: plain(flag.read()) for flag in VARIABLES}
-        told: list[dict[str, object]] = [
-            {"name": flag.name, "value": values.get(flag.name), "wanted": None, "ok": None}
-            for flag in FLAGS
-        ]
-    else:
-        told = flags_json(flags)
+        unknown = {"wanted": None, "ok": None}
+        told = [{"name": it.name, "value": values.get(it.name), **unknown} for it in FLAGS]
     return write_json(
         sources=[row.to_json() for row in rows if not row.type],
         generators=[row.to_json() for row in rows if row.type],
@@ -120,15 +114,13 @@ class StateDifference(TableView):
         self.rows = []
         for name in dict.fromkeys([*first.before, *second.before]):
             one, two = (run.before.get(name) for run in (first, second))
-            pair = [
-                _state(each, locate(name, each)) if each else "not there" for each in (one, two)
-            ]
+            pair = (_state(each, locate(name, each) if each else None) for each in (one, two))
             self.rows.append((name, *pair, "same" if one == two else "differs"))
 
 
-def _state(digest: str, place: Position | None) -> str:
+def _state(digest: str | None, place: Position | None) -> str:
     known = place is not None and (place.seed is not None or place.draws is not None)
-    return f"{short_digest(digest)} {place}" if known else short_digest(digest)
+    return f"{short_digest(digest)}{f' {place}' if known else ''}" if digest else "not there"
 
 
 def _unseen(run: Run, seen: Collection[str], how: str) -> list[str]:
@@ -154,10 +146,10 @@ class CallsView(TableView):
         if run.observed is not None:
             drew |= {source: ", ".join(calls) for source, calls in run.observed.drew.items()}
         self.rows = sorted(drew.items())
-        name, count = run_phrase(run, kernel), many(len(drew), "source")
-        self.title = (
-            f"Who drew in {name}: {count}" if drew else f"No call in {name} was seen to draw."
-        )
+        name = run_phrase(run, kernel)
+        self.title = f"No call in {name} was seen to draw."
+        if drew:
+            self.title = f"Who drew in {name}: {many(len(drew), 'source')}"
         self.remarks = [
             *_unseen(run, drew, "by unknown calls"),
             "To count what each line draws, put %%deterministic --trace at the top of the cell.",

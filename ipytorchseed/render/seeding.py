@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.experiment.rewind import Restored
@@ -16,6 +17,7 @@ from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_value
 from ipytorchseed.render.view import TableView
+from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import FoundGenerator
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.snapshot import snapshot
@@ -70,26 +72,52 @@ class Row(Struct, frozen=True):
 
 def read_rows(found: Sequence[FoundGenerator]) -> list[Row]:
     """Return a row for every source and given generator, without advancing any."""
-    every: list[Source | FoundGenerator] = [*sources(), *found]
-    return [row_of(each, state_of(each)) for each in every]
+    return Present().look(found)
 
 
-def state_of(each: Source | FoundGenerator) -> bytes | None:
-    """Return the state of a source or generator for display; None if unknown."""
-    if isinstance(each, FoundGenerator):
-        return each.read()
-    with suppress(StateError):
-        return each.state()
-    return None
+class Present:
+    """The states of sources and generators, with a cache of their positions.
+
+    Attributes:
+        rows: The rows from the last reading: sources, then generators.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self._known: dict[str, tuple[bytes, Row]] = {}
+
+    def look(self, found: Sequence[FoundGenerator]) -> list[Row]:
+        """Read the state of every source and the given generators, without advancing any.
+
+        Args:
+            found: The generators of the namespace.
+        """
+        every: list[Source | FoundGenerator] = [*sources(), *found]
+        self.rows = [*map(self._row, every)]
+        return self.rows
+
+    def _row(self, each: Source | FoundGenerator) -> Row:
+        state = None
+        with suppress(StateError):
+            state = each.read() if isinstance(each, FoundGenerator) else each.state()
+        if state is None:
+            return Row(each.name, each.type, None, UNKNOWN)
+        named, kind = digest(state), each.described if isinstance(each, FoundGenerator) else ""
+        before, row = self._known.get(each.name, (b"", None))
+        if row is None or row.type != kind:
+            row = Row(each.name, kind, named, _position(each, state))
+        elif row.digest != named:
+            # A search for a seed takes a tenth of a second if there is none. If draws lead here
+            # from a state whose seed is unknown, a search would not find one either.
+            is_lost = row.position.draws is None and draws_between(before, state) is not None
+            place = row.position if is_lost else _position(each, state)
+            row = replace(row, digest=named, position=place)
+        self._known[each.name] = bytes(state), row
+        return row
 
 
-def row_of(each: Source | FoundGenerator, state: bytes | None) -> Row:
-    """Return the row of a source or generator whose state was just read."""
-    if state is None:
-        return Row(each.name, each.type, None, UNKNOWN)
-    if isinstance(each, FoundGenerator):
-        return Row(each.name, each.described, digest(state), each.position)
-    return Row(each.name, "", digest(state), locate(each, state))
+def _position(each: Source | FoundGenerator, state: bytes) -> Position:
+    return each.position if isinstance(each, FoundGenerator) else locate(each, state)
 
 
 class SeedStatus(TableView):
@@ -118,15 +146,12 @@ class SeedStatus(TableView):
             rule: The rule for every cell, in words; empty if there is none.
             found: The generators of the namespace.
         """
-        last = next(iter(recent_seeds()), None)
-        rows = read_rows(found)
-        positions = {row.name: row.position for row in rows if not row.type}
+        last, rows = next(iter(recent_seeds()), None), read_rows(found)
+        chosen = ", ".join(it.name for it in rows if it.position.is_chosen and not it.type)
+        title = f"No %seed yet. Seeded by code: {chosen}." if chosen else "No seed set yet."
         if last is not None:
-            lost = {each.seed for each in positions.values()}.isdisjoint({last, None})
+            lost = {it.position.seed for it in rows if not it.type}.isdisjoint({last, None})
             title = f"Last seed: {last}{', but no source continues from it' if lost else ''}."
-        else:
-            chosen = ", ".join(name for name, each in positions.items() if each.is_chosen)
-            title = f"No %seed yet. Seeded by code: {chosen}." if chosen else "No seed set yet."
         return cls(f"{title} {rule}." if rule else title, rows)
 
 
@@ -169,17 +194,16 @@ class SeedLog(TableView):
         self.rows = []
         for entry in entries:
             run = runs.get((entry.kernel, entry.execution_count))
+            here, name = entry.kernel == kernel, f"In[{entry.execution_count}]"
+            cell = name if here and entry.execution_count else "", "" if here else "earlier kernel"
             if run is not None:
                 cell = run_name(run, kernel), label_of(run.source, _LABEL)
-            elif entry.kernel != kernel:
-                cell = "", "earlier kernel"
-            else:
-                cell = f"In[{entry.execution_count}]" if entry.execution_count else "", ""
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.when))
             self.rows.append((when, str(entry.seed), _HOW.get(entry.how, entry.how), *cell))
-        said = f"The last {len(self.rows)} seeds, oldest first." if more else ""
-        nothing = "" if self.rows else "No seed set in this notebook yet."
-        self.title = " ".join(filter(None, (nothing, said, note)))
+        said = "" if self.rows else "No seed set in this notebook yet."
+        if more:
+            said = f"The last {len(self.rows)} seeds, oldest first."
+        self.title = f"{said} {note}".strip()
 
 
 def restored_text(done: Restored, where: str) -> str:
@@ -189,16 +213,14 @@ def restored_text(done: Restored, where: str) -> str:
         done: The result of restoring.
         where: The words for the restored state: ``to the start of In[5]``.
     """
-    lines = [
-        f"Put back {where}: {', '.join(done.names)}." if done.names else "None of them exists here."
-    ]
-    for names, why in (
-        (done.missing, "Not here now"),
-        (done.left, "Left alone, as they were not recorded"),
-        (done.dropped, "No longer in the ledger"),
-    ):
-        if names:
-            lines.append(f"{why}: {', '.join(names)}.")
+    told = {
+        f"Put back {where}": done.names,
+        "Not here now": done.missing,
+        "Left alone, as they were not recorded": done.left,
+        "No longer in the ledger": done.dropped,
+    }
+    lines = [f"{why}: {', '.join(names)}." for why, names in told.items() if names]
+    lines[:0] = [] if done.names else ["None of them exists here."]
     return "\n".join(wrap(line, first="") for line in lines)
 
 
@@ -211,6 +233,7 @@ _SETTINGS = (
 )
 _ON_GPU = ("torch.backends.cudnn.benchmark", "torch.backends.cudnn.allow_tf32")
 _VERSIONS = ("torch", "numpy", "python")
+_OF_GPU = ("cuda", "cudnn")
 
 
 def stamp() -> str:
@@ -231,15 +254,16 @@ def stamp_text(seed: str) -> str:
     """Return the stamp, with the caller's words for the seed."""
     now = Settings().read("")
     has_gpu = now.get("gpu") not in (None, "none")
+    settings = (*_SETTINGS, *(_ON_GPU if has_gpu else ()))
+    versions = (*_VERSIONS, *(_OF_GPU if has_gpu else ()))
+    hardware = ("cpu", "gpu") if has_gpu else ("cpu",)
+    ours = f"ipytorchseed {sys.modules['ipytorchseed'].__version__}"
     parts = [
         [seed],
         [f"{name} {digest}" for name, digest in snapshot().digests.items()],
-        _told(now, [*_SETTINGS, *(_ON_GPU if has_gpu else ())]),
-        [
-            *_told(now, [*_VERSIONS, *(("cuda", "cudnn") if has_gpu else ())]),
-            f"ipytorchseed {sys.modules['ipytorchseed'].__version__}",
-        ],
-        [str(now[name]) for name in ("cpu", "gpu" if has_gpu else "") if now.get(name)],
+        _told(now, settings),
+        [*_told(now, versions), ours],
+        [str(now[name]) for name in hardware if now.get(name)],
     ]
     return visible("; ".join(", ".join(part) for part in parts if part))
 

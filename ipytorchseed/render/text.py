@@ -79,11 +79,9 @@ def wrap(words: str, first: str) -> str:
         words: The paragraph.
         first: The prefix of its first line.
     """
-    later = " " * len(first)
     shown = visible(words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …")
-    return textwrap.fill(
-        shown, width(), initial_indent=first, subsequent_indent=later, break_on_hyphens=False
-    )
+    later = " " * len(first)
+    return textwrap.TextWrapper(width(), first, later, break_on_hyphens=False).fill(shown)
 
 
 def set_width(text: str, width: int) -> str:

@@ -59,14 +59,14 @@ class Field(Struct, frozen=True):
     @property
     def code(self) -> str:
         """The code of the state at the start; empty if the source did not exist."""
-        return "" if self.before is None else f"{code(self.before)}{'*' * self.other}"
+        return f"{code(self.before or '')}{'*' * self.other}"
 
     @property
     def text(self) -> str:
         """The field as text: ``02bb→7c19`` if the source moved; else a code or a dot."""
         if self.moved and self.after:
             return f"{self.code}→{code(self.after)}"
-        return (self.other and self.code) or "·"
+        return self.code if self.other else "·"
 
 
 class Outcome(Struct, frozen=True):
@@ -139,11 +139,11 @@ class Line:
         )
         name = run_name(earlier, kernel)
         if find_changes(earlier, run):
-            alike = find_alike(run, before_it)
-            again = "" if alike is None else run_name(alike, kernel)
-            words = f"result differs from {name}{f' and equals {again}' if again else ''}"
-            sign = f"= {again}" if again else f"≠ {name}"
-            self.outcome = Outcome(same=False, text=sign, words=words)
+            alike, words, sign = find_alike(run, before_it), f"result differs from {name}", "≠"
+            if alike is not None:
+                name, sign = run_name(alike, kernel), "="
+                words += f" and equals {name}"
+            self.outcome = Outcome(same=False, text=f"{sign} {name}", words=words)
         elif not unknown_outcome(earlier, run):
             self.outcome = Outcome(same=True, text=f"= {name}", words=f"the same result as {name}")
 
@@ -218,24 +218,23 @@ def _number(run: Run) -> str:
 
 def write_lines(lines: Sequence[Line]) -> Iterable[str]:
     """Draw a timeline in 80 columns, with the sources that moved most often."""
-    times = Counter(name for line in lines for name in line.moved)
+    times, wide = Counter(name for line in lines for name in line.moved), width()
     moved = [name for name in columns_of(lines) if times[name]]
-    head = max(_LEAST_HEAD, _HEAD - (WIDTH - width()) // 2)
-    fit = max(1, min(_MOST_COLUMNS, (width() - head - _END) // _COLUMN))
+    head = max(_LEAST_HEAD, _HEAD - (WIDTH - wide) // 2)
+    fit = max(1, min(_MOST_COLUMNS, (wide - head - _END) // _COLUMN))
     most = sorted(moved, key=lambda name: -times[name])[:fit]
     shown = [name for name in moved if name in most]
-    head = min(head, width() - 2 - _COLUMN * len(shown) - _END)
+    head = min(head, wide - 2 - _COLUMN * len(shown) - _END)
     titles = "".join(f"{set_width(name, _COLUMN - 1)} " for name in shown)
     yield f"{'Run':<8}{'Cell':<{head - 6}}{titles}".rstrip()
-    yield "─" * width()
+    yield "─" * wide
     for line in lines:
         if line.between:
-            words = f"between the runs, {', '.join(line.between)} moved"
-            yield f"{'':<8}{set_width(words, width() - 8)}".rstrip()
+            words = f"        between the runs, {', '.join(line.between)} moved"
+            yield set_width(words, wide).rstrip()
         fields = "".join(f"{line.field(name).text:<{_COLUMN}}" for name in shown)
-        mark = "" if line.status == "ok" else visible(line.status)
-        name = f"{line.name:<7} "
+        mark, name = "" if line.status == "ok" else visible(line.status), f"{line.name:<7} "
         yield f"{name}{set_width(line.label, head - len(name))}  {fields}{mark}".rstrip()
     if len(moved) > len(shown):
         names = ", ".join(name for name in moved if name not in most)
-        yield f"{'':<8}{set_width(f'moved too, not shown: {names}', width() - 8)}".rstrip()
+        yield set_width(f"        moved too, not shown: {names}", wide).rstrip()

@@ -24,24 +24,23 @@ _MOST_JSON = 100
 
 def write_comparison(found: Comparison) -> str:
     """Return the comparison of two traces as text for a terminal of 80 columns."""
-    first = found.first
-    parts = [wrap(_title(found), first="")]
-    place = first and first.shown.place
-    if place and place.code:
-        parts.append(visible(f"    {place.line}: {place.code}")[: width()].rstrip())
+    first, parts = found.first, [wrap(_title(found), first="")]
     if first is not None:
+        place = first.shown.place
+        if place.code:
+            parts.append(visible(f"    {place.line}: {place.code}")[: width()].rstrip())
         parts += [wrap(each, first="    ") for each in _evidence(found, first)]
     roundings = [
         f"{each.operation.name}, {where(each.operation)}:"
-        f" {'once' if each.count == 1 else f'{each.count:,} times'}, at most"
-        f" {apart(each.largest)}"
+        f" {'once' if each.count == 1 else f'{each.count:,} times'}, at most {apart(each.largest)}"
         for each in found.roundings[:_MOST]
     ]
-    for heading, lines in (
-        (f"Differs in rounding{' before that' if first is not None else ''}", roundings),
-        ("Settings that differ, A → B", [f"{name}: {a} → {b}" for name, a, b in found.settings]),
-        ("Operations of one run only", stretches(found)),
-    ):
+    listed = {
+        f"Differs in rounding{' before that' if first is not None else ''}": roundings,
+        "Settings that differ, A → B": [f"{name}: {a} → {b}" for name, a, b in found.settings],
+        "Operations of one run only": stretches(found),
+    }
+    for heading, lines in listed.items():
         if lines:
             parts += ["", heading, *(wrap(line, first="  ") for line in lines)]
     parts += ["", *(wrap(each, first="") for each in _facts(found))]
@@ -64,7 +63,8 @@ def _evidence(found: Comparison, first: FirstDifference) -> Iterator[str]:
     """Yield sentences about the first difference."""
     if first.difference is not None:
         yield f"Its results are {apart(first.difference)} apart."
-    at = [f"operation {each.index:,} of {name}" for name, each in sides(first)]
+    sides = {"A": first.a, "B": first.b}.items()
+    at = [f"operation {each.index:,} of {name}" for name, each in sides if each is not None]
     yield f"It is {' and '.join(at)}."
     if found.operation is not None and first.kind != "operation":
         yield f"After that: {sentence(found.operation, found.rtol)}"
@@ -85,12 +85,10 @@ def _facts(found: Comparison) -> Iterator[str]:
         yield f"{name} is {each.path}: {many(len(each), 'operation')}{rank}."
     moved = f", {found.moved:,} of them in another order" if found.moved else ""
     yield f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}."
-    spans = [each for each in found.spans if each.fused and each.accounted]
-    said = []
+    spans, said = [each for each in found.spans if each.fused and each.accounted], []
     for side, name in enumerate("AB"):
         counts = sum((each.counts[side] for each in spans), Counter[str]())
-        if counts:
-            said.append(f"{counts.total():,} of {name}, such as {_most_frequent(counts)}")
+        said += [f"{counts.total():,} of {name}, such as {_frequent(counts)}"] if counts else []
     if said:
         same = "" if found.first else ", with no difference"
         yield f"Fused in compiled code{same}: {'; '.join(said)}."
@@ -162,7 +160,7 @@ def sentence(parting: FirstDifference, rtol: float | None) -> str:
         return _span_sentence(parting, span)
     which = f"{shown.name}, {where(shown)},"
     within = "" if rtol is None else f" (within {rtol:g})"
-    given = " → ".join(each.given for _, each in sides(parting))
+    given = " → ".join(each.given for each in (parting.a, parting.b) if each is not None)
     said = {
         "operation": f"has the same inputs in both runs{within} and different results.",
         "argument": f"is the first operation with different arguments: {given}.",
@@ -188,23 +186,23 @@ def _span_sentence(parting: FirstDifference, span: Span) -> str:
 
 def _counted(counts: Counter[str]) -> str:
     """Describe the number and names of one side's operations."""
-    return f"{many(counts.total(), 'operation')} ({_most_frequent(counts)})"
+    return f"{many(counts.total(), 'operation')} ({_frequent(counts)})"
 
 
-def _most_frequent(counts: Counter[str]) -> str:
+def _frequent(counts: Counter[str]) -> str:
     return ", ".join(name for name, _ in counts.most_common(3))
 
 
 def stretch(span: Span) -> str:
     """Describe the operations that only one run has."""
     one, other = map(_counted, span.counts)
-    accounted = ", which made no difference" if span.accounted else ""
-    if span.a is None and span.b is not None:
-        return f"Only B has {other}, {where(span.b)}{accounted}"
-    if span.b is None and span.a is not None:
-        return f"Only A has {one}, {where(span.a)}{accounted}"
-    place = "" if span.b is None else f", {where(span.b)}"
-    return f"A has {one} where B has {other}{place}{accounted}"
+    told, shown = f"A has {one} where B has {other}", span.b
+    if span.a is None:
+        told = f"Only B has {other}"
+    elif span.b is None:
+        told, shown = f"Only A has {one}", span.a
+    place = "" if shown is None else f", {where(shown)}"
+    return f"{told}{place}{', which made no difference' if span.accounted else ''}"
 
 
 def where(operation: Operation) -> str:
@@ -214,11 +212,6 @@ def where(operation: Operation) -> str:
     line = f"line {place.line}{file}" if place.line else "no line of yours"
     line = f"in the backward pass of {line}" if place.backward else line
     return f"{line} ({place.module})" if place.module else line
-
-
-def sides(parting: FirstDifference) -> list[tuple[str, Operation]]:
-    """Return the operations that first differ, each with its trace's name."""
-    return [(name, each) for name, each in (("A", parting.a), ("B", parting.b)) if each is not None]
 
 
 def apart(difference: float) -> str:

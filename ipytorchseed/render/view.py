@@ -114,7 +114,6 @@ class TableView(View):
     """A table with a title above it and remarks below it.
 
     Attributes:
-        warnings: Paragraphs in front of the title.
         title: The title; or empty.
         is_warning: Whether the title is a warning.
         columns: Each column's heading and style. The style is one or more of these words:
@@ -126,7 +125,6 @@ class TableView(View):
     """
 
     template = "table"
-    warnings: Sequence[str] = ()
     title: str = ""
     is_warning = False
     columns: Sequence[tuple[str, str]]
@@ -138,17 +136,14 @@ class TableView(View):
         """Return the view as text for a terminal of 80 columns."""
         table = wrap(self.title, first="")
         if self.rows:
-            rows = [
-                [
-                    short_digest(cell) if style == "state" else cell
-                    for cell, (_, style) in zip(row, self.columns, strict=True)
-                ]
-                for row in self.rows
-            ]
+            rows = [[*map(_shown, row, self.columns)] for row in self.rows]
             columns = {heading: _options(style) for heading, style in self.columns}
             table = draw_table(self.title, columns, rows)
-        before, after = ((wrap(each, "") for each in it) for it in (self.warnings, self.remarks))
-        return "\n".join([*before, table, *after])
+        return "\n".join([table, *(wrap(each, first="") for each in self.remarks)])
+
+
+def _shown(cell: str, column: tuple[str, str]) -> str:
+    return short_digest(cell) if column[1] == "state" else cell
 
 
 def _options(style: str) -> Mapping[str, Any]:

@@ -7,20 +7,13 @@ import time
 from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import Run
-from ipytorchseed.render.curves import charted, curves_svg, sparklines
-from ipytorchseed.render.labels import (
-    label_of,
-    short_label,
-    shorten,
-    shown_numbers,
-    write_digits,
-    write_step,
-)
+from ipytorchseed.render.curves import BOX, charted, draw_curves, sparklines
+from ipytorchseed.render.labels import label_of, shorten, shown_numbers, write_digits, write_step
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.changes import say_same
-from ipytorchseed.why.evidence import FOLDER, run_name, run_phrase, run_word
+from ipytorchseed.why.evidence import FOLDER, run_phrase, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep, find_minor
@@ -69,7 +62,6 @@ class WhyView(View):
     Args:
         explanation: The explanation.
         kernel: The id of the current kernel.
-        now: The time of the question, in seconds since 1970; None for the current time.
 
     Attributes:
         all_roots: All roots, including those that are causes of the cell itself.
@@ -82,10 +74,11 @@ class WhyView(View):
         cleared: What is not the cause, with the reason; paths inside the folder are relative.
     """
 
-    def __init__(self, explanation: Explanation, kernel: str, now: float | None = None) -> None:
+    template, keep_head, folded_head = "why", KEEP, FOLDED
+
+    def __init__(self, explanation: Explanation, kernel: str) -> None:
         self.explanation = said = explanation
         self.kernel = kernel
-        self._now = time.time() if now is None else now
         self._trained = [*find_train_mode(said)]
         self.all_roots = (*self._trained, *said.roots)
         findings = {(cause.finding.level, cause.finding.how) for cause in said.causes}
@@ -159,7 +152,7 @@ class WhyView(View):
         steps = [each for each in said.changed if _is_step(each)]
         first = min(steps or said.changed, key=lambda each: _ASKED_ABOUT.index(each.what))
         words = _WORDS.get(first.what, "")
-        what = words or f"`{first.name or short_label(said.run.source)}`"
+        what = words or f"`{first.name or shorten(label_of(said.run.source), _MOST_DETAIL)}`"
         sides = first.before or (), first.after or ()
         if steps:
             return f"{what} {write_step(sides[0][0], sides[1][0]) or first.detail}"
@@ -171,30 +164,20 @@ class WhyView(View):
         return f"{what} changed"
 
     def _named(self, run: Run) -> str:
-        """Return the name of a run, with its time unless it started just now."""
-        name = run_name(run, self.kernel)
-        if run.kernel != self.kernel and not run.receipt:
-            name = f"In[{run.execution_count}]" if run.execution_count else "a run"
-            clock = time.strftime("%H:%M", time.localtime(run.started))
-            return f"{name} before the restart ({clock})"
-        for unit, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
-            count = int((self._now - run.started) // length)
-            if count >= 1 and not run.receipt:
-                return f"{name} ({count} {unit}{'s' if unit == 'day' and count > 1 else ''} ago)"
-        return name
+        """Return the name of a run, with its time if it was before the restart."""
+        clock = time.strftime(" (%H:%M)", time.localtime(run.started))
+        is_earlier = run.kernel != self.kernel and not run.receipt
+        return f"{run_phrase(run, self.kernel)}{clock if is_earlier else ''}"
 
     @property
-    def _cut_short(self) -> list[str]:
+    def _cut_short(self) -> Iterator[str]:
         """A sentence for each of the two runs that did not finish."""
-        said = []
-        for run in (self.explanation.run, self.explanation.against):
-            if run is not None and run.status != "ok":
-                # An error may have a class and no message.
-                told = (run.outputs.error or "").rstrip(": ")
-                error = f" ({shorten(told, _MOST_ERROR)})" if told else ""
-                how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
-                said.append(f"{run_phrase(run, self.kernel)} {how}.")
-        return said
+        for run in filter(None, (self.explanation.run, self.explanation.against)):
+            told = (run.outputs.error or "").rstrip(": ")  # an error may have no message
+            error = f" ({shorten(told, _MOST_ERROR)})" if told else ""
+            how = "was interrupted" if run.status == "interrupted" else f"failed{error}"
+            if run.status != "ok":
+                yield f"{run_phrase(run, self.kernel)} {how}."
 
     @property
     def one_line(self) -> str:
@@ -203,9 +186,8 @@ class WhyView(View):
         if said.against is None or all(each.what == "variable" for each in said.changed):
             return ""
         again = "" if said.again is None else f" · equals {run_phrase(said.again, self.kernel)}"
-        headline = self.headline.replace("`", "")
-        other = self._named(said.against)
-        return visible(f"{headline} · {other}{again} · %why {run_word(said.run, self.kernel)}")
+        compared = f"{self.headline.replace('`', '')} · {self._named(said.against)}"
+        return visible(f"{compared}{again} · %why {run_word(said.run, self.kernel)}")
 
     @property
     def line_html(self) -> str:
@@ -213,7 +195,7 @@ class WhyView(View):
         return fill("line", view=self)
 
     @property
-    def next_step(self) -> str:  # noqa: PLR0911 -- one for each situation
+    def next_step(self) -> str:
         """What to do if nothing explains the difference; else other possible causes."""
         said = self.explanation
         pending = said.against and are_pending(said.unknown, said.against, said.run)
@@ -231,11 +213,9 @@ class WhyView(View):
             if values.isdisjoint(each.name for each in said.unknown):
                 return ""
             return _WAIT if pending else _ALLOW
-        if said.hidden:
-            parts = said.repeats.how, said.hidden, f"if it is not that, {_CHECK}"
-            return " ".join(filter(None, map(sentence, parts)))
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
-        return " ".join(filter(None, map(sentence, (said.repeats.how, notes, _CHECK))))
+        parts = (said.hidden, f"if it is not that, {_CHECK}") if said.hidden else (notes, _CHECK)
+        return " ".join(map(sentence, filter(None, (said.repeats.how, *parts))))
 
     def finding(self, cause: Cause) -> str:
         """Return what experiments say about a cause; empty if ``one_reason`` says it."""
@@ -277,7 +257,9 @@ class WhyView(View):
     @property
     def curves(self) -> list[tuple[str, str]]:
         """The name and drawing of each series of numbers that changed."""
-        return [(name, curves_svg(*pair)) for name, pair in self.series]
+        return [
+            (name, fill("curves", paths=draw_curves(*pair), box=BOX)) for name, pair in self.series
+        ]
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
@@ -292,7 +274,7 @@ class WhyView(View):
             if isinstance(each, Root):
                 yield wrap(each.message, first="  ◆ ")
                 if each.path:
-                    yield wrap(say_path(each), first="      ")
+                    yield wrap(say_path(each.path), first="      ")
                 continue
             yield wrap(each.message, first="  ▲ ")
             edit = each.proof.splitlines() if each.kind == "code" else ()
@@ -326,11 +308,6 @@ class WhyView(View):
         for name, pair in self.series:
             yield wrap(name, first="  ")
             yield from map("    {} {}".format, ("then ", "now  ", "apart"), sparklines(*pair))
-
-    def html(self) -> str:
-        """Return the view as HTML, without scripts."""
-        words = {"keep_head": KEEP, "folded_head": FOLDED, "say_path": say_path, "suspect": suspect}
-        return fill("why", view=self, said=self.explanation, **words)
 
     def to_json(self, cell: str = "") -> str:
         """Return the view as one line of JSON.
@@ -369,15 +346,9 @@ def say_timed(run: Run) -> str:
     return f"; times are not compared: {', '.join(run.timed)}" if run.timed else ""
 
 
-def say_path(root: Root, mark: str = "") -> str:
-    """Return the path from a root to the explained cell; empty if there is none.
-
-    Args:
-        root: The root.
-        mark: The quotation mark around each variable.
-    """
-    names = (f"{mark}{name}{mark}" for name in root.path)
-    return " → ".join(("", *names, "this cell")).lstrip() if root.path else ""
+def say_path(names: Sequence[str]) -> str:
+    """Return the path from a root, through variables, to the cell; empty without any."""
+    return f"→ {' → '.join((*names, 'this cell'))}" if names else ""
 
 
 def root_json(root: Root) -> dict[str, object]:

@@ -49,8 +49,8 @@ class NotebookView(View):
     template = "why_all"
 
     def __init__(self, explanations: Sequence[Explanation], cells: int, kernel: str) -> None:
-        changed = [said for said in explanations if said.changed]
-        self._counts = {"cells": cells, "compared": len(explanations), "changed": len(changed)}
+        changed, twice = [said for said in explanations if said.changed], len(explanations)
+        self._counts = {"cells": cells, "compared": twice, "changed": len(changed)}
         groups: dict[tuple[str, str], Group] = {}  # with the first cell's description of a root
         for said in changed:
             view = WhyView(said, kernel)
@@ -59,18 +59,15 @@ class NotebookView(View):
                 group.cells.append(f"{run_name(said.run, kernel)} {view.headline}")
                 group.runs.append(said.run.execution_count)
         self.groups = sorted(groups.values(), key=lambda group: -len(group.cells))
-        self.next_step = ""
-        compared, once = many(len(explanations), "cell"), cells - len(explanations)
-        if not explanations:
-            self.title = "No cell ran twice yet."
-        elif not changed:
-            self.title = f"None of {compared} changed since the run before."
-        else:
+        self.title, self.next_step = "No cell ran twice yet.", ""
+        if changed:
             known = sum(group.root is not _UNKNOWN for group in self.groups)
             roots = f" {'One root' if known == 1 else many(known, 'root')}." if known else ""
-            self.title = f"{len(changed)} of {compared} changed.{roots}"
+            self.title = f"{len(changed)} of {many(twice, 'cell')} changed.{roots}"
             self.next_step = f"More about one of them: %why {run_word(changed[0].run, kernel)}"
-        self.title += f" {many(once, 'cell')} ran only once." if once else ""
+        elif explanations:
+            self.title = f"None of {many(twice, 'cell')} changed since the run before."
+        self.title += f" {many(cells - twice, 'cell')} ran only once." if cells > twice else ""
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""

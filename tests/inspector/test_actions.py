@@ -155,20 +155,6 @@ def test_a_name_that_is_taken_is_asked_about_once(front_end):
     assert session.ledger.saved(session.notebook, "mine") == front_end.extension.states()
 
 
-@pytest.mark.parametrize("what", [{"what": "rewind", "run": 1}, {"what": "reseed", "seed": 7}])
-def test_where_nothing_is_recorded_a_move_is_asked_about(front_end, what):
-    """There would be no way back."""
-    front_end.run(START)
-    front_end.run("%config IPyTorchSeed.tracking = False")
-    front_end.run(DRAW)
-    before = front_end.extension.states()
-    asked = front_end.do(**what)
-    assert (asked["say"], "cannot be restored" in asked["question"]) == ("confirm", True)
-    assert front_end.extension.states() == before
-    assert front_end.handler.answer({"ask": "do", **asked["wish"]})["ok"]
-    assert front_end.extension.states() != before
-
-
 def test_a_button_pressed_before_a_cell_ran_does_nothing_after_it(front_end):
     """Its message waited for the kernel, so the user has not seen the cell's run."""
     front_end.run(START)

@@ -73,7 +73,7 @@ def test_every_display_is_of_one_widget(kernel):
 
 def test_in_a_shell_that_has_not_loaded_it_it_says_what_to_do(monkeypatch):
     """The error is one sentence."""
-    monkeypatch.setattr("IPython.core.getipython.get_ipython", InteractiveShell)
+    monkeypatch.setattr("ipytorchseed.notebook.extension.get_ipython", InteractiveShell)
     with pytest.raises(LookupFailure, match="%load_ext ipytorchseed"):
         its.inspector()
 

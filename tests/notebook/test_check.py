@@ -155,20 +155,6 @@ OUTSIDE = {
 }  # fmt: skip
 
 
-def test_a_cell_that_repeats_but_gave_two_results_is_told_what_it_starts_from(kernel):
-    """The answer names what changed between the runs, if the cell gave two results."""
-    kernel.run("n = [1]\nm = 1", "begin")
-    step = "n[0] += 1\nprint(sum(n))"
-    kernel.run(step, "step")
-    shown = kernel.run(f"%%deterministic --check\n{step}", "step").displays[-1]
-    assert "What changed since In[" in shown["text/plain"]
-    assert shown["text/plain"].endswith("is what it starts from: `n`.")
-    assert "<code>n</code>" in shown["text/html"]
-    kernel.run("print(m)", "same")
-    shown = kernel.run("%%deterministic --check\nprint(m)", "same").displays[-1]
-    assert "starts from" not in shown["text/plain"]
-
-
 @pytest.mark.parametrize(("body", "words"), OUTSIDE.values(), ids=OUTSIDE)
 def test_other_differences_are_told_apart(kernel, body, words):
     """Each is described by its evidence; no operation is accused."""

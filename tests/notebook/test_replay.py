@@ -252,19 +252,17 @@ def test_a_source_under_another_name_is_the_source(new_kernel):
     new_kernel.run("%replay --undo")
 
 
-@pytest.mark.parametrize("between", [[], ["5"], ["5", "_ = 'mine'"]])
-def test_the_last_result_goes_on_after_an_undo(new_kernel, between):
+@pytest.mark.parametrize("between", [[], ["5"]])
+def test_the_last_result_is_restored_by_an_undo_and_goes_on(new_kernel, between):
     """IPython stops binding ``_`` once it has a value that IPython did not set."""
     new_kernel.run("import random\nrandom.seed(1)")
     first = new_kernel.run("random.random()").shown
     for line in ("%replay 3", *between):
         new_kernel.run(line)
-    before = new_kernel.value("_") if between else float(first)
     new_kernel.run("%replay --undo")
-    assert new_kernel.value("_") == before
+    assert new_kernel.value("_") == float(first)
     new_kernel.run("6")
-    last = new_kernel.run("_")
-    assert last.shown == ("'mine'" if len(between) > 1 else "6")
+    assert new_kernel.run("_").shown == "6"
 
 
 def test_undo_goes_alone(kernel):

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipytorchseed.render.curves import curves_svg, sparklines
+from ipytorchseed.render.curves import BOX, draw_curves, sparklines
+from ipytorchseed.render.view import fill
+
+
+def curves_svg(before, after):
+    """Return the drawing as it is in the HTML of ``%why``."""
+    return fill("curves", paths=draw_curves(before, after), box=BOX)
+
 
 NUMBERS = st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=700)
 

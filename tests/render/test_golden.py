@@ -19,10 +19,7 @@ VIEWS = {
     **{f"alerts-{name}": AlertTable(made) for name, made in ALERTS.items()},
     **{f"seeding-{name}": made for name, made in STATUSES.items()},
     **checks.VIEWS,
-    **{
-        f"why-{name}": WhyView(made, made.run.kernel, now=59.0)
-        for name, made in EXPLANATIONS.items()
-    },
+    **{f"why-{name}": WhyView(made, made.run.kernel) for name, made in EXPLANATIONS.items()},
 }
 
 

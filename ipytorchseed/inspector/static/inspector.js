@@ -63,11 +63,6 @@ class Inspector extends Answer {
     cancelAnimationFrame(this.timeline.frame);
   }
 
-  /** @param {Props} question */
-  ask(question) {
-    super.ask({ edition: this.now?.edition, ...question });
-  }
-
   late() {
     if (this.now) this.drawStatus(true);
     else this.drawNote("Waiting for the kernel. If it has ended, run `%rng` again.");
@@ -95,9 +90,9 @@ class Inspector extends Answer {
   /** @param {Now} now */
   update(now) {
     this.stale = false;
+    if (JSON.stringify(now.settings) !== JSON.stringify(this.now?.settings)) this.drawSettings(now.settings);
     this.now = now;
     this.timeline.shelf.total = Math.max(now.total, this.timeline.shelf.total);
-    if (now.settings) this.drawSettings(now.settings);
     this.timeline.setColumns(now.columns);
     this.drawNow();
     this.drawStatus(now.running);

@@ -65,9 +65,8 @@ export interface Now {
   rule: string;
   seed: number | null;
   saves: string[];
-  edition: number;
   running: boolean;
-  settings?: Settings;
+  settings: Settings;
 }
 
 /** The content without a shell: no runs, and nothing to change. */

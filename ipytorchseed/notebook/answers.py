@@ -39,27 +39,24 @@ def answer(text: str) -> JSON:
 
 
 def _answer(state: State, question: questions.Question) -> dict[str, Any]:
+    names = state.shell.user_ns
     if isinstance(question, questions.Prepare):
         if question.seed is not None:
             state.apply(question.seed, "now")
         return {"ready": True}
     if isinstance(question, questions.Seeds):
-        names = state.shell.user_ns
         return {"calls": [[*without_seed(source, names)] for source in question.sources]}
     if isinstance(question, questions.Undo):
         return _call(state, "%replay --undo")
     session = state.session
     if isinstance(question, questions.Why):
-        view = explain_asked(session, question, state.shell.user_ns)
+        view = explain_asked(session, question, names)
         said = view.explanation
+        told = {"text": view.to_json(session.identity.ident_of(said.run.cell))}
         if question.prove:  # without --yes, cells that would act outside the kernel are refused
             against = "" if said.against is None else f" --against #{said.against.id}"
             told = _call(state, f"%why #{said.run.id}{against} --prove --json")
-        else:
-            told = {"text": view.to_json(session.identity.ident_of(said.run.cell))}
-        if "text" in told:
-            told = json.loads(told["text"])
-        return told
+        return json.loads(told["text"]) if "text" in told else told
     run = own_run(session, question.run)
     if isinstance(question, questions.Plan):
         return {"text": PlanView(find_plan(state, run), session.kernel).text()}

@@ -77,10 +77,9 @@ class FreshRun:
         Args:
             why: What to show if it has not finished.
         """
-        process, self._process = self._process, None
+        process, self._process, fresh = self._process, None, self._view.fresh
         if process is None or process.stdin is None:
             return
-        fresh = self._view.fresh
         if fresh.progress:
             fresh.progress, fresh.note = "", why
         with suppress(OSError):
@@ -88,12 +87,12 @@ class FreshRun:
         if self._shown:
             self._show()
         if self._button is not None:
-            ident = f"{self._ident}-stop"
-            display({"text/plain": ""}, raw=True, display_id=ident, update=True, metadata=_OURS)
+            again = {"display_id": f"{self._ident}-stop", "update": True, "metadata": _OURS}
+            display({"text/plain": ""}, raw=True, **again)
             self._button.close()
 
     def _start(self) -> IO[bytes]:
-        self._process = subprocess.Popen(
+        self._process = process = subprocess.Popen(
             [sys.executable, "-P", "-m", "ipytorchseed.checking.background"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -102,21 +101,20 @@ class FreshRun:
             env=self._state.environ,
             start_new_session=True,  # an interrupt of this kernel must not reach it
         )
-        assert self._process.stdin and self._process.stdout  # noqa: S101, PT018 -- pipes
-        self._process.stdin.write(msgspec.json.encode(self._request) + b"\n")
-        self._process.stdin.flush()
-        return self._process.stdout
+        assert process.stdin and process.stdout  # noqa: S101, PT018 -- pipes
+        process.stdin.write(msgspec.json.encode(self._request) + b"\n")
+        process.stdin.flush()
+        return process.stdout
 
     def _follow(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the run, and handle its output in the kernel's thread, between cells."""
-        lines, guarded = self._start(), self._state.guard.call
+        lines, soon, guarded = self._start(), loop.call_soon_threadsafe, self._state.guard.call
 
         def read() -> None:
             with suppress(RuntimeError):  # the loop is closed: the kernel ends
                 for line in lines:
-                    loop.call_soon_threadsafe(guarded, self._take, line)
-                died = "The fresh run ended: its process died."
-                loop.call_soon_threadsafe(guarded, self.stop, died)
+                    soon(guarded, self._take, line)
+                soon(guarded, self.stop, "The fresh run ended: its process died.")
 
         threading.Thread(target=read, daemon=True).start()
 
@@ -176,17 +174,15 @@ def line(
         note = f"It was not run: its cells write {named}, outside its folder. --yes runs it."
     note = note or ("" if last else "The file was not run: none of its cells has run here.")
     numbers = {ident: run.execution_count for ident, run in last.items()}
-    name = "" if file is None else str(path)
-    view = NotebookCheckView(name, restart.remarks(), Fresh(note=note), numbers)
+    fresh, name = Fresh(note=note), "" if file is None else str(path)
+    view = NotebookCheckView(name, restart.remarks(), fresh, numbers)
     runs = [run.id for run in last.values() if run.id is not None]
     copy = bool(wrote) and not yes
     run = FreshRun(state, view, Request(str(path), str(session.ledger.path), runs, copy))
     state.stop_check = run.stop
-    if as_json:
-        if not (note or now):
-            run.wait()
-        return view.to_json()
-    if note or now:
-        return view
-    run.begin()
-    return None
+    if not (note or now or as_json):
+        run.begin()
+        return None
+    if not (note or now):
+        run.wait()
+    return view.to_json() if as_json else view

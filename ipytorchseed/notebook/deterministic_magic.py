@@ -31,11 +31,8 @@ class _Settings(Words):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0].isdecimal() and not ctx.resilient_parsing:
-            seed = args[0]
-            ctx.fail(
-                f"to seed one cell, put %%deterministic {seed};"
-                f" for the rest of the session: %seed {seed}, then %deterministic on"
-            )
+            later = f"for the rest of the session: %seed {args[0]}, then %deterministic on"
+            ctx.fail(f"to seed one cell, put %%deterministic {args[0]}; {later}")
         return super().resolve_command(ctx, args)
 
 
@@ -67,9 +64,9 @@ def _session_scopes(state: State) -> Scopes:
         UsageError: The running cell is under ``%%deterministic``.
     """
     scopes = state.part(Scopes)
-    if scopes.in_cell:
-        message = "this cell runs under %%deterministic, which ends with it; use a separate cell"
-        raise click.UsageError(message)
+    if scopes.ends:
+        under = "this cell runs under %%deterministic, which ends with it; use a separate cell"
+        raise click.UsageError(under)
     return scopes
 
 
@@ -147,9 +144,8 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
     words, body = typed
     shell = state.shell
     if body is not None and not body.strip():
-        first = "" if seed is None else f"%seed {seed}, then "
-        message = "the cell has no code below this line. For the rest of the session: "
-        message += f"{first}%deterministic on"
+        later = f"{'' if seed is None else f'%seed {seed}, then '}%deterministic on"
+        message = f"the cell has no code below this line. For the rest of the session: {later}"
         raise LookupFailure(message)
     if state.rerunning and body is None:  # a check reruns the cell; it sets no flags
         return
@@ -159,9 +155,10 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
         raise click.UsageError("--summaries needs --trace FILE")
     if runs is not None:
         others = {"--warn": warn, "--no-cudnn": no_cudnn, "--trace": trace is not None}
-        for word in (word for word, given in others.items() if given):
-            message = f"--check runs the cell with the flags as they are; leave out {word}"
-            raise click.UsageError(message)
+        for word, given in others.items():
+            if given:
+                message = f"--check runs the cell with the flags as they are; leave out {word}"
+                raise click.UsageError(message)
         if body is not None:  # code called the magic, and passed a body
             text = f"%%deterministic {shlex.join(words)}\n{body}"
             shell.run_cell(text, store_history=False).raise_error()

@@ -42,26 +42,20 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
         shown: The traceback that IPython showed. The message is taken from it if formatting the
             error could run user code. If it is also empty, only the class is returned.
     """
+    from ipytorchseed.introspection.anatomy import find_member
+    from ipytorchseed.introspection.values import is_scalar
+
     kind = type(error)
     name = str(type.__dict__["__name__"].__get__(kind))
-    if _tells_plainly(error):
-        return f"{name}: {str(error).partition(chr(10))[0]}"
     given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
+    is_plain = type(find_member(kind, "__str__")) is WrapperDescriptorType  # of the interpreter
+    if is_plain and all(map(is_scalar, given)):
+        return f"{name}: {str(error).partition(chr(10))[0]}"
     if issubclass(kind, SyntaxError) and given and type(given[0]) is str:
         return f"{name}: {given[0]}"  # given[1] is the place, which the traceback shows
     text = _COLOURS.sub("", "\n".join(shown[-1:]))
     said = re.search(rf"^(?:.*\.)?{re.escape(name)}: (.*)", text, re.MULTILINE)
     return f"{name}: {said[1] if said else ''}"
-
-
-def _tells_plainly(error: BaseException) -> bool:
-    """Return whether the interpreter's own code formats the error's message."""
-    from ipytorchseed.introspection.anatomy import find_member
-    from ipytorchseed.introspection.values import is_scalar
-
-    tells = find_member(type(error), "__str__")
-    given = BaseException.args.__get__(error)  # type: ignore[attr-defined]
-    return type(tells) is WrapperDescriptorType and all(map(is_scalar, given))
 
 
 class Guard:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
+from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from IPython.core.getipython import get_ipython
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 
 from ipytorchseed.errors import LookupFailure
-from ipytorchseed.notebook.magic import Magic, add_hooks, make_matcher
+from ipytorchseed.notebook.magic import Magic, add_completer
 from ipytorchseed.notebook.state import MakeButton, Opener, State
 from ipytorchseed.notebook.transform import deterministic_cells
 from ipytorchseed.patterns import lazy_pattern
@@ -58,7 +61,6 @@ class Extension:
     def attach(self) -> None:
         """Add events, transformers, magics and completions, and register how to undo each."""
         state, shell, undo = self.state, self.state.shell, self._undo.callback
-        state.runs.pre_execute(assumed=True)  # the cell with %load_ext has already begun
 
         def add(holder: object, name: str, ours: object) -> None:
             getattr(holder, name).append(ours)
@@ -77,11 +79,8 @@ class Extension:
             undo(_put_back, table, magic, table.get(name))
             self._magics.append(magic)
             table[name] = magic
-        matcher = make_matcher(self._words)
-        if matcher is None:
-            undo(add_hooks(shell, [magic.sign for magic in self._magics], self._words))
-        else:
-            add(shell.Completer, "custom_matchers", matcher)
+        signs = [magic.sign for magic in self._magics]
+        undo(_unless_gone, add_completer(shell, signs, self._words))
         if hasattr(shell, "kernel"):
             state.tracking.get_ready()
 
@@ -93,16 +92,13 @@ class Extension:
         if state.viewer is not None:
             state.guard.call(state.viewer.close)
         state.tracking.stop()
-        ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each}"]
-        ended += filter(None, [end() for end in state.at_unload])
         from ipytorchseed.rng.torch_random import AWAITED  # too much to import at load
 
-        if AWAITED.cancel():
-            ended.append("the wait to seed torch at its import")
+        ended = [] if state.seeding.each is None else [f"%seed each {state.seeding.each}"]
+        ended += filter(None, [end() for end in state.at_unload])
+        ended += ["the wait to seed torch at its import"] if AWAITED.cancel() else []
         if ended:  # a later load does not restore them
-            import click
-
-            click.echo(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.")
+            sys.stdout.write(f"ipytorchseed is unloaded, which ends {' and '.join(ended)}.\n")
         self._undo.close()
 
     def _pre_execute(self) -> None:
@@ -124,15 +120,14 @@ class Extension:
             state.threads.add(me)
         ident = _cell_id(state.shell, info)
         seed = state.seeding.for_cell(ident, str(info.raw_cell))
-        look = state.interrupts.impatient(state.tracking.begin)
         if state.runs.beside:
             state.tracking.note_overlap()
             if seed is not None:
                 state.apply(seed, "each")
-        elif seed is None:
-            look(info, ident)
-        else:
-            look(info, ident, partial(state.seeding.apply, seed))
+            return
+        prepare = None if seed is None else partial(state.seeding.apply, seed)
+        state.interrupts.impatient(state.tracking.begin)(info, ident, prepare)
+        if seed is not None:
             state.tracking.note_seed(seed, "each")
 
     def _post_execute(self) -> None:
@@ -168,33 +163,30 @@ class Extension:
         if state.runs.current is None:
             for call in state.before_record:
                 guard.call(call)
-        unrecorded = state.runs.busy or state.runs.beside
-        end = state.interrupts.impatient(state.tracking.end)
-        run = None if unrecorded else guard.call(end, result)
+        end, run = state.interrupts.impatient(state.tracking.end), None
+        if not (state.runs.busy or state.runs.beside):
+            run = guard.call(end, result)
         for follow in state.after_record:
             guard.call(follow, result, run)
         guard.call(state.record_observed, run)
         if run is not None and state.options.explain_on_change:
-            from ipytorchseed.notebook.why_magic import explain_change
-
-            guard.call(explain_change, state, run)
+            why_magic = import_module("ipytorchseed.notebook.why_magic")
+            guard.call(why_magic.explain_change, state, run)
         if state.viewer is not None and not state.runs.busy:
             state.threads.discard(threading.get_ident())
             guard.call(state.viewer.ran, run)
 
     def _words(self, line: str) -> tuple[str, list[str]] | None:
         sign, typed, line = line.lstrip().partition(" ")
-        magic = next((magic for magic in self._magics if magic.sign == sign), None)
-        return self.state.guard.call(magic.complete, line) if magic is not None and typed else None
+        completers = [magic.complete for magic in self._magics if magic.sign == sign and typed]
+        return self.state.guard.call(completers[0], line) if completers else None
 
 
 def _cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
     """Return the front end's id of the cell; None if it sends no lasting id."""
-    told: Any = getattr(info, "cell_id", None)
-    if not told:
-        told = getattr(shell, "parent_header", None)
-        for key in ("metadata", "colab", "cell_id"):
-            told = told.get(key) if isinstance(told, dict) else None
+    header: Any = getattr(shell, "parent_header", None) or {}
+    colab = (header.get("metadata") or {}).get("colab") or {}
+    told = getattr(info, "cell_id", None) or colab.get("cell_id")
     return str(told) if told and not _EACH_RUN.match(str(told)) else None
 
 
@@ -229,9 +221,8 @@ def load(
 
 def unload(shell: InteractiveShell) -> None:
     """Unload the extension, and restore the shell."""
-    extension = _loaded.pop(shell, None)
-    if extension is not None:
-        extension.detach()
+    if shell in _loaded:
+        _loaded.pop(shell).detach()
 
 
 def running() -> State | None:
@@ -240,11 +231,7 @@ def running() -> State | None:
     Raises:
         LookupFailure: The extension is not loaded in the shell.
     """
-    from IPython.core.getipython import get_ipython
-
     shell = get_ipython()
-    if shell is None:
-        return None
-    if shell not in _loaded:
+    if shell is not None and shell not in _loaded:
         raise LookupFailure("ipytorchseed is not loaded here: %load_ext ipytorchseed")
-    return _loaded[shell].state
+    return None if shell is None else _loaded[shell].state

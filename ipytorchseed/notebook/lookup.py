@@ -5,22 +5,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+
+import click
 
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
+from ipytorchseed.ledger.records import Run
 from ipytorchseed.questions import RUN
+from ipytorchseed.reads.own_lines import is_inspection
 from ipytorchseed.session.asking import last_setting
+from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_name, run_word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import click
-
-    from ipytorchseed.ledger.records import Run
-    from ipytorchseed.session.session import Session
-
 
 TRACKING_OFF = "tracking is off; %config IPyTorchSeed.tracking = True records runs from now on"
 
@@ -38,18 +34,15 @@ def find_run(session: Session, word: str) -> Run:
         LookupFailure: There is none (the message names the last runs), or it is of another rank.
     """
     named = RUN.match(word.strip())
-    number = "" if named is None else named[1] or named[2]
+    number, key = "" if named is None else named[1] or named[2], session.history_key
     run = None
     if number.startswith("#"):
         run = session.ledger.run(int(number[1:]))
     elif number:
-        run = session.ledger.find(session.history_key, int(number), session.kernel)
+        run = session.ledger.find(key, int(number), session.kernel)
     if run is None:
         raise LookupFailure(f"no run {quoted(word)} is recorded; {known_runs(session)}")
-    if (
-        run.notebook != session.history_key
-        and run.notebook.partition(", rank ")[0] == session.notebook
-    ):
+    if run.notebook != key and run.notebook.partition(", rank ")[0] == session.notebook:
         raise LookupFailure(f"#{run.id} is a run of another rank: name a run of this process")
     return run
 
@@ -79,8 +72,8 @@ def run_named(session: Session, word: str) -> Run:
         meant = did_you_mean(word, {*known, "on", "off", "all"})
         if meant:
             raise LookupFailure(f"no variable or cell {quoted(word)} is on record{meant}")
-        said = f"no variable, cell or run {quoted(word)} is recorded"
-        raise LookupFailure(f"{said}; {known_runs(session)}")
+        said = f"{quoted(word)} is recorded; {known_runs(session)}"
+        raise LookupFailure(f"no variable, cell or run {said}")
     return run
 
 
@@ -105,8 +98,6 @@ def known_runs(session: Session) -> str:
 
 def _results(session: Session) -> Iterator[Run]:
     """Yield the runs of cells that do more than use our magics, latest first."""
-    from ipytorchseed.reads.own_lines import is_inspection
-
     runs = session.ledger.runs(session.history_key)
     return (run for run in runs if not is_inspection(run.source))
 

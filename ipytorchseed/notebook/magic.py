@@ -81,11 +81,7 @@ class Magic:
     @property
     def command(self) -> click.Command:
         """The click command, which declares words and options."""
-        try:
-            made: click.Command = getattr(import_module(self._module), self.kind)
-        except Exception as error:  # noqa: BLE001 -- an import hook may raise anything
-            said = f"it cannot be loaded ({type(error).__name__}: {error}): restart the kernel"
-            raise UsageError(visible(f"{self.sign}: {said}")) from None
+        made: click.Command = getattr(import_module(self._module), self.kind)
         return made
 
     @property
@@ -165,8 +161,6 @@ class Magic:
             pass
         except click.UsageError as error:
             raise UsageError(self._one_line(error)) from None
-        except click.ClickException as error:
-            raise UsageError(visible(error.format_message())) from None
         except IPyTorchSeedError as error:
             raise UsageError(visible(f"{self.sign}: {error}")) from None
         return None
@@ -249,58 +243,45 @@ def _shown(option: click.Option) -> str:
 Find = Callable[[str], "tuple[str, list[str]] | None"]
 
 
-def make_matcher(find: Find) -> Callable[[Any], dict[str, object]] | None:
-    """Return IPython's matcher for the words that follow our magics.
+def add_completer(shell: Any, signs: list[str], find: Find) -> Callable[[], None]:  # noqa: ANN401
+    """Complete the words that follow our magics.
 
     Args:
+        shell: The running shell.
+        signs: How each magic is typed, ``%seed`` or ``%%deterministic``.
         find: Returns the unfinished word of a line and its completions; None if the line does not
             use our magics.
 
     Returns:
-        The matcher; None before IPython 8.6.
+        A function that removes the completer.
     """
     try:
         from IPython.core.completer import SimpleCompletion, context_matcher
-    except ImportError:
-        return None
+    except ImportError:  # before IPython 8.6, as in Colab
+        return _add_hooks(shell, signs, find)
 
     @context_matcher()  # type: ignore[untyped-decorator]
     def match(context: Any) -> dict[str, object]:  # noqa: ANN401 -- CompletionContext
         last, words = find(context.text_until_cursor) or (context.token, [])
         # A `complete_command` hook could not keep Python's own names out of the list.
-        return {
-            "completions": [SimpleCompletion(word) for word in words],
-            "matched_fragment": last,
-            "ordered": True,
-            "suppress": True,
-        }
+        found = {"completions": [*map(SimpleCompletion, words)], "matched_fragment": last}
+        return {**found, "ordered": True, "suppress": True}
 
-    return match  # type: ignore[no-any-return]
+    shell.Completer.custom_matchers.append(match)
+    return lambda: shell.Completer.custom_matchers.remove(match)
 
 
-def add_hooks(shell: Any, signs: list[str], find: Find) -> Callable[[], None]:  # noqa: ANN401
-    """Complete words in IPython before 8.6, as in Colab.
-
-    Args:
-        shell: The running shell.
-        signs: How each magic is typed, ``%seed`` or ``%%deterministic``.
-        find: As for ``make_matcher``.
-
-    Returns:
-        A function that removes the hooks.
-    """
-
+def _add_hooks(shell: Any, signs: list[str], find: Find) -> Callable[[], None]:  # noqa: ANN401
     def complete(_: object, event: Any) -> list[str]:  # noqa: ANN401 -- a plain namespace
         found = find(event.text_until_cursor)
         return [] if found is None else found[1]
 
     for sign in signs:
         shell.set_hook("complete_command", complete, str_key=sign)
-    hooks = shell.strdispatchers["complete_command"].strs
 
     def undo() -> None:
         for sign in signs:
-            chain = hooks[sign].chain
+            chain = shell.strdispatchers["complete_command"].strs[sign].chain
             chain[:] = [each for each in chain if getattr(each[1], "__func__", 0) is not complete]
 
     return undo

@@ -76,17 +76,17 @@ class Proof(Struct, eq=False):
             only = self._plan(tested) if tested.suspects else None
             if only is not None and not self._objection(only):
                 experiments, objection = only, ""
-        outside = "" if objection else say_outside(experiments.plan, session.kernel)
-        if outside and not yes:
-            msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
-            raise ReplayError(msg)
-        try:
-            if not objection:
+        if not objection:
+            outside = say_outside(experiments.plan, session.kernel)
+            if outside and not yes:
+                msg = f"{outside}. Nothing was run; to run that again for a proof, add --yes"
+                raise ReplayError(msg)
+            try:
                 return self._test(tested, experiments)
-        except ReplayError as error:  # interrupted, or raised by an experiment
-            if self.asked:
-                raise
-            objection = str(error)
+            except ReplayError as error:  # interrupted, or raised by an experiment
+                if self.asked:
+                    raise
+                objection = str(error)
         return self._tell(_all_untested(said, objection, experiments))
 
     @property
@@ -96,10 +96,9 @@ class Proof(Struct, eq=False):
     def _plan(self, said: Explanation) -> Experiments | None:
         """Plan the experiments without running them; return None if there are none."""
         against, shell, session = said.against, self.state.shell, self.state.tracking.session
-        comparable = against is not None and said.changed and said.run.cell == against.cell
-        if against is None or not comparable or (said.unknown and not said.suspects):
+        if against is None or not said.changed or said.run.cell != against.cell:
             return None
-        if said.tested and not self.asked:
+        if (said.unknown and not said.suspects) or (said.tested and not self.asked):
             return None
         names, hidden = shell.user_ns, frozenset(shell.user_ns_hidden)
         present = LiveKernel(session, said.run, names, None if self.asked else _UNASKED_LOOKS)
@@ -124,12 +123,9 @@ class Proof(Struct, eq=False):
         """
         keep, moved = False, list[str]()
         limit = TimeLimit(None if self.asked else DEADLINE)
+        before = left_as_before(self.state, experiments.leave, moved, "%why --prove")
         try:
-            with (
-                left_as_before(self.state, experiments.leave, moved, "%why --prove"),
-                self.state.tracking.isolated(),
-                limit,
-            ):
+            with before, self.state.tracking.isolated(), limit:
                 try:
                     found = self._search(tested, experiments)
                 except (IPyTorchSeedError, OSError) as error:
@@ -137,11 +133,9 @@ class Proof(Struct, eq=False):
                 else:
                     keep = True
         except KeyboardInterrupt:
-            reason = (
-                "it took longer than the recorded run · %why --prove"
-                if limit.expired
-                else "interrupted"
-            )
+            reason = "interrupted"
+            if limit.expired:
+                reason = "it took longer than the recorded run · %why --prove"
             if moved or not limit.expired:
                 reason += f"; {say_restored('everything is', moved)}"
             raise ReplayError(reason) from None
@@ -193,15 +187,10 @@ class Proof(Struct, eq=False):
         new run.
         """
         run = rerun(self.state, record, None, begin, quiet=True)
-        if run is None:
-            return record
-        made, names = {*run.writes, *run.reads}, self.state.shell.user_ns
-        variables = self.state.tracking.session.variables
-        looks = {
-            each.name: variables.look(names[each.name], Budget(float("inf")))
-            for each in self.said.changed
-            if each.what == "variable" and each.name not in made and each.name in names
-        }
+        names, variables = self.state.shell.user_ns, self.state.tracking.session.variables
+        asked = {each.name for each in self.said.changed if each.what == "variable"}
+        unknown = (asked & names.keys()) - run.writes.keys() - run.reads.keys()
+        looks = {name: variables.look(names[name], Budget(float("inf"))) for name in unknown}
         return replace(run, writes=marked({**run.writes, **looks}, {*self.said.run.timed}, READING))
 
 
@@ -218,11 +207,10 @@ def prove_makers(state: State, said: Explanation) -> bool:
     session = state.tracking.session
     until, found = time.monotonic() + SECONDS, False
     for run, against in said.makers[:_MOST_MAKERS]:
-        if time.monotonic() > until:
-            break
-        said_of_makers = why(session, run, against, tested=False)
-        Proof(state, said_of_makers, asked=False, silent=True).prove()
-        found |= bool(run.id and against.id and session.ledger.findings(run.id, against.id))
+        if time.monotonic() <= until:
+            said_of_makers = why(session, run, against, tested=False)
+            Proof(state, said_of_makers, asked=False, silent=True).prove()
+            found |= bool(run.id and against.id and session.ledger.findings(run.id, against.id))
     return found
 
 

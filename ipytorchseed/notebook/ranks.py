@@ -39,10 +39,9 @@ def look_at_ranks(
         with suppress(LookupFailure):  # no client is connected
             return _engines(find_client([*namespace.values()]), expect)
     if not folder and not Path(FOLDER).is_dir():
-        raise LookupFailure(
-            "no ranks to look at: no ipyparallel client in this notebook, and no folder"
-            f" {FOLDER} here, which its.ranks.watch(model) writes in each rank"
-        )
+        neither = f"no ipyparallel client in this notebook, and no folder {FOLDER} here"
+        msg = f"no ranks to look at: {neither}, which its.ranks.watch(model) writes in each rank"
+        raise LookupFailure(msg)
     return read(folder or FOLDER, expect=expect)
 
 
@@ -50,14 +49,13 @@ def _engines(client: Any, expect: Mapping[str, str]) -> RanksView:  # noqa: ANN4
     """Look at every engine of a cluster."""
     wanted = expectations(expect)
     answers = {number: client[number].apply_async(take) for number in client.ids}
-    deadline = time.monotonic() + _SECONDS
-    looks, notes = [], []
+    deadline, looks, notes = time.monotonic() + _SECONDS, [], []
     for number, answer in answers.items():
-        if not answer.wait(max(0.0, deadline - time.monotonic())):
-            notes.append(f"engine {number} is busy: look again when its work is done")
-            continue
         try:
-            looks.append(answer.get())
+            if answer.wait(max(0.0, deadline - time.monotonic())):
+                looks.append(answer.get())
+            else:
+                notes.append(f"engine {number} is busy: look again when its work is done")
         except Exception as error:  # noqa: BLE001 -- whatever an engine raises
             notes.append(f"engine {number} could not be looked at ({in_brief(error)})")
     if not looks:

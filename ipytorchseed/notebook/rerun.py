@@ -161,12 +161,9 @@ def run_unseen(
     """
     outputs, result = OutputWatch(like.timed, like.addressed), ExecutionResult(None)
     with silenced(shell, outputs):
-        events = shell.events.callbacks
         shell.events.callbacks = {  # only matplotlib's, which shows and closes figures
-            name: [
-                each for each in events[name] if getattr(each, "__name__", "") == "flush_figures"
-            ]
-            for name in events
+            name: [each for each in all_ if getattr(each, "__name__", "") == "flush_figures"]
+            for name, all_ in shell.events.callbacks.items()
         }
         try:
             with around:
@@ -221,27 +218,16 @@ _MISSING = object()
 
 def shell_parts(shell: Any) -> list[tuple[Any, str, Any]]:  # noqa: ANN401 -- with private parts
     """List the attributes that a rerun may replace: holder, name and current value."""
+    traps = ((shell.builtin_trap, "_nested_level"), (shell.display_trap, "_nested_level"))
     places = (
         *((sys, name) for name in ("stdout", "stderr", "displayhook", "excepthook")),
-        (builtins, "input"),
-        (builtins, "_"),
-        (getpass, "getpass"),
+        *((builtins, "input"), (builtins, "_"), (getpass, "getpass")),
         *((shell, name) for name in ("display_pub", "loop_runner", "showtraceback")),
         *((shell, name) for name in ("last_execution_result", "last_execution_succeeded")),
         (shell.events, "callbacks"),
-        (shell.builtin_trap, "_nested_level"),  # wrong if a magic's begin or end is interrupted
-        (shell.display_trap, "_nested_level"),
+        *traps,  # wrong if a magic's begin or end is interrupted
     )
     return [(holder, name, getattr(holder, name, _MISSING)) for holder, name in places]
-
-
-def moved_parts(before: list[tuple[Any, str, Any]]) -> list[str]:
-    """List the attributes that no longer have the values in ``before``."""
-    return [
-        f"{getattr(holder, '__name__', 'shell')}.{name}"
-        for holder, name, value in before
-        if getattr(holder, name, _MISSING) != value
-    ]
 
 
 @contextmanager
@@ -267,8 +253,7 @@ def left_as_before(
     Args:
         state: The state of the extension in the shell.
         leave: Restores what the cells changed; returns what could not be restored.
-        stays: Extended with the result of ``leave``, and with attributes of the shell that could
-            not be restored.
+        stays: Extended with the result of ``leave``.
         command: The command that the user typed, if the new runs are recorded. If empty, they are
             not recorded, and the extension is inactive in the block.
 
@@ -280,8 +265,7 @@ def left_as_before(
     """
     if command and state.replaying:
         raise ReplayError(f"this cell is being run again: remove {command} from the cell")
-    shell, seeding = state.shell, state.seeding
-    visited, parts = shell.user_ns.get("_dh", []), shell_parts(shell)
+    seeding, visited = state.seeding, state.shell.user_ns.get("_dh", [])
     before = state.replaying, state.rerunning
     with held_interrupts():
         try:
@@ -290,8 +274,8 @@ def left_as_before(
             with ExitStack() as undo:
                 undo.callback(visited.__setitem__, slice(None), [*visited])  # for `%cd -`
                 undo.callback(vars(seeding).update, dict(vars(seeding)))
-                undo.callback(lambda: stays.extend([*leave(), *moved_parts(parts)]))
-                undo.enter_context(restored_shell(shell))
+                undo.callback(lambda: stays.extend(leave()))
+                undo.enter_context(restored_shell(state.shell))
                 yield undo
         finally:
             state.replaying, state.rerunning = before
@@ -299,7 +283,7 @@ def left_as_before(
 
 def rerun(
     state: State, again: Run, number: int | None, begin: Callable[[], None], *, quiet: bool
-) -> Run | None:
+) -> Run:
     """Run the cell of a recorded run again; it may fail.
 
     Args:
@@ -309,16 +293,16 @@ def rerun(
         begin: Called before the cell.
         quiet: Whether to hide the cell's outputs.
 
-    Returns:
-        The new run; None if it was not recorded.
-
     Raises:
+        RerunError: The run was not recorded.
         KeyboardInterrupt: The user interrupted the run.
     """
     execute = partial(run_cell, state.shell, again.source)
     silence = partial(silenced, state.shell) if quiet else None
     run = state.tracking.record(again, number, begin, execute, silence)
-    if run is not None and run.status == "interrupted":
+    if run is None:
+        raise RerunError(_failed(state, again, "it was not recorded"))
+    if run.status == "interrupted":
         raise KeyboardInterrupt
     return run
 
@@ -333,11 +317,14 @@ def rerun_successfully(
         KeyboardInterrupt: The user interrupted the run.
     """
     run = rerun(state, again, number, begin, quiet=quiet)
-    if run is None or run.status != "ok":
-        name = run_phrase(again, state.tracking.session.kernel)
-        said = "it was not recorded" if run is None else run.outputs.error
-        raise RerunError(f"{name} failed when it ran again ({said})")
+    if run.status != "ok":
+        raise RerunError(_failed(state, again, run.outputs.error))
     return run
+
+
+def _failed(state: State, again: Run, why: str | None) -> str:
+    name = run_phrase(again, state.tracking.session.kernel)
+    return f"{name} failed when it ran again ({why})"
 
 
 @contextmanager

@@ -122,10 +122,10 @@ def _who(state: State, number: str) -> WhoView | CallsView:
     session = state.tracking.session
     run = find_run(session, number)
     traces = session.ledger.traces([run.id or 0]).get(run.id or 0, [])
-    if not any(trace.traced and not trace.checked for trace in traces):
-        if run.observed is not None:
-            return CallsView(run, session.kernel)
+    if any(trace.traced and not trace.checked for trace in traces):
+        return WhoView(run, traces, session.kernel)
+    if run.observed is None:
         name = run_phrase(run, session.kernel)
         message = f"{name} was not traced; put %%deterministic --trace at the top of it and run it"
         raise LookupFailure(message)
-    return WhoView(run, traces, session.kernel)
+    return CallsView(run, session.kernel)

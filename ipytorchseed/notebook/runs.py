@@ -18,17 +18,11 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 class Run(ExitStack):
     """A run that has not ended. Closing it makes the calls that were added to it.
 
-    Args:
-        assumed: Whether the run may have begun before the extension was loaded.
-
     Attributes:
         info: IPython's description of it; None while unknown, and for silent runs.
     """
 
-    def __init__(self, *, assumed: bool = False) -> None:
-        super().__init__()
-        self.assumed = assumed
-        self.info: ExecutionInfo | None = None
+    info: ExecutionInfo | None = None
 
 
 class Runs(threading.local):
@@ -57,13 +51,9 @@ class Runs(threading.local):
         """Whether a cell is running."""
         return any(run.info is not None for run in self._stack)
 
-    def pre_execute(self, *, assumed: bool = False) -> Run:
-        """Record that something begins: a cell, a silent request or a callback.
-
-        Args:
-            assumed: Whether a cell may be running that began before the extension was loaded.
-        """
-        self._stack.append(Run(assumed=assumed))
+    def pre_execute(self) -> Run:
+        """Record that something begins: a cell, a silent request or a callback."""
+        self._stack.append(Run())
         return self._stack[-1]
 
     def pre_run_cell(self, info: ExecutionInfo) -> None:
@@ -71,8 +61,6 @@ class Runs(threading.local):
         if not self._stack or self._stack[-1].info is not None:
             self._stack.append(Run())
         self._stack[-1].info = info
-        if len(self._stack) > 1 and self._stack[0].assumed and info.store_history:
-            self._stack.pop(0).close()  # a new cell begins, so the assumed one is over
 
     def post_execute(self) -> None:
         """End a silent run or a callback; cells end in ``post_run_cell``."""
@@ -91,14 +79,10 @@ class Runs(threading.local):
         if self._stack:
             self._end(self._stack[0])
 
-    def _end(self, last: Run | None) -> None:
-        if self._stack:
-            run = self._stack.pop()
-            try:
-                run.close()
-            finally:
-                if run is not last:
-                    self._end(last)
+    def _end(self, run: Run) -> None:
+        with ExitStack() as ended:  # the innermost run ends first
+            while run in self._stack:
+                ended.callback(self._stack.pop().close)
 
 
 def _belongs(result: Any, info: ExecutionInfo) -> bool:  # noqa: ANN401 -- ExecutionResult or None

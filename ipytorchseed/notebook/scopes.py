@@ -8,13 +8,13 @@ from collections.abc import Callable
 from functools import partial
 from itertools import takewhile
 from traceback import walk_stack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from IPython.display import display
 from msgspec import Struct
 
-from ipytorchseed.determinism.alerts import Alert, note_alert
+from ipytorchseed.determinism.alerts import Alert, Place, note_alert
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.scope import deterministic
 from ipytorchseed.errors import TraceError
@@ -25,13 +25,12 @@ from ipytorchseed.notebook.state import State
 from ipytorchseed.notebook.transform import HEAD
 from ipytorchseed.render.scope import AlertTable
 from ipytorchseed.render.values import pick
-from ipytorchseed.trace.draws import Draws, LineDraws
+from ipytorchseed.trace.draws import Drawn, Draws, LineDraws
 from ipytorchseed.trace.places import Lines
 from ipytorchseed.trace.recorder import Recorder
 from ipytorchseed.why.words import many
 
-if TYPE_CHECKING:
-    from ipytorchseed.determinism.alerts import Place
+_DEBUGGED = "a debugger is running, so the lines of python's and numpy's draws are unknown"
 
 
 class Cell(Struct, frozen=True):
@@ -53,17 +52,20 @@ class Cell(Struct, frozen=True):
 def cell_of(state: State, run: Run) -> Cell:
     """Return the cell of a run, ready to be run again."""
     shell: Any = state.shell
-    info: Any = run.info
-    source, names = str(info.raw_cell), shell.user_ns
-    text = getattr(info, "transformed_cell", None) or str(shell.transform_cell(source))
+    source, names = _text_of(run), shell.user_ns
+    text = getattr(run.info, "transformed_cell", None) or str(shell.transform_cell(source))
     # the user's innermost frame that has source text
     frames = (frame for frame, _ in walk_stack(sys._getframe(1)))  # noqa: SLF001 -- documented
     users = (frame.f_code.co_filename for frame in frames if frame.f_globals is names)
     file = next(filter(linecache.getlines, users), "")
-    heads = [line for line in source.splitlines() if line.startswith("%%")]
+    heads = (line for line in source.splitlines() if line.startswith("%%"))
     taken = any(not HEAD.match(head) for head in heads)
-    pick = partial(pick_place, state, text=source) if taken else None
-    return Cell(source, text, file, Lines(file, names, pick))
+    place = partial(pick_place, state, text=source) if taken else None
+    return Cell(source, text, file, Lines(file, names, place))
+
+
+def _text_of(run: Run | None) -> str:
+    return "" if run is None or run.info is None else str(run.info.raw_cell)
 
 
 def pick_place(state: State, stack: list[Place], text: str | None = None) -> Place | None:
@@ -82,13 +84,10 @@ def pick_place(state: State, stack: list[Place], text: str | None = None) -> Pla
     files = [code.co_filename for code in codes]
     modules = [code.co_filename for code in codes if code.co_name == "<module>"]
     texts = list(takewhile(lambda file: not linecache.getlines(file), modules))
-    if texts:
-        run = state.runs.current
-        own = "" if run is None or run.info is None else str(run.info.raw_cell)
-        above = _lines_above(own if text is None else text)
-        if above:
-            frame, line = users[files.index(texts[-1])]
-            return frame, line + above
+    above = _lines_above(_text_of(state.runs.current) if text is None else text) if texts else 0
+    if above:
+        frame, line = users[files.index(texts[-1])]
+        return frame, line + above
     cells = modules[len(texts) :]
     return users[files.index(cells[0])] if cells else next(iter(users), None)
 
@@ -125,8 +124,7 @@ def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> Non
     run, names = state.runs.current, state.shell.user_ns
     if run is None or run.info is None:
         raise click.UsageError("--trace needs a separate cell; this code runs without one")
-    cell = cell_of(state, run)
-    draws = Draws(names, count=True)
+    cell, draws = cell_of(state, run), Draws(names, count=True)
     try:
         file = TraceFile(path, summaries=summaries) if path else None
     except TraceError as error:
@@ -137,29 +135,25 @@ def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> Non
     def end() -> None:
         by_line.detach()
         recorder.__exit__(None, None, None)
+        pending = state.tracking.session.pending
         if file is not None and not quiet:
             click.echo(f"{many(file.count, 'operation')} recorded in {file.path}")
-        pending = state.tracking.session.pending
         if pending is not None and pending.execution_count is not None and not quiet:
             click.echo(f"Who drew how much: %rng who {pending.execution_count}")
         if by_line.refused:
-            recorder.notes.append(
-                "a debugger is running, so the lines of python's and numpy's draws are unknown"
-            )
-        drawn = tuple(
-            Draw(
-                line=each.place.line or None,
-                module=each.place.module or each.by,
-                backward=each.place.backward,
-                **pick(each, "source", "operation", "calls", "numbers"),
-            )
-            for each in (*draws.drawn, *by_line.drawn)
-        )
+            recorder.notes.append(_DEBUGGED)
+        drawn = tuple(map(_draw, (*draws.drawn, *by_line.drawn)))
         state.note(Trace(traced=recorder.count, draws=drawn, notes=tuple(recorder.notes)))
 
     recorder.__enter__()
     run.callback(end)
     by_line.attach(sys._getframe(1))  # noqa: SLF001 -- the documented way to it
+
+
+def _draw(drawn: Drawn) -> Draw:
+    place, told = drawn.place, pick(drawn, "source", "operation", "calls", "numbers")
+    module = place.module or drawn.by
+    return Draw(line=place.line or None, module=module, backward=place.backward, **told)
 
 
 class Scopes:
@@ -170,21 +164,17 @@ class Scopes:
 
     Attributes:
         session: The scope that ``%deterministic on`` began, or None.
+        ends: For each run under ``%%deterministic``, the function that ends its scope.
     """
 
     def __init__(self, state: State) -> None:
         self.session: deterministic | None = None
         self._state = state
         self._pick = partial(pick_place, state)
-        self._ends: list[tuple[Run, Callable[[], None]]] = []
+        self.ends: dict[Run, Callable[[], None]] = {}
         self._replaced = Replacements()
         state.before_record.append(self._after_cell)
         state.at_unload.append(lambda: "%deterministic on" if self.switch_off() else "")
-
-    @property
-    def in_cell(self) -> bool:
-        """Whether a cell is running under ``%%deterministic``."""
-        return bool(self._ends)
 
     def begin_cell(self, scope: deterministic, after: Callable[[deterministic], None]) -> None:
         """Begin a scope that ends with the current run.
@@ -195,20 +185,18 @@ class Scopes:
         """
         runs = self._state.runs  # if no run is reported, the scope ends at the next event
         run = runs.current or runs.pre_execute()
-        for cell, end in [*self._ends]:
-            if cell is run:
-                end()  # the line runs again, as under %%timeit
+        self.ends.get(run, lambda: None)()  # the line runs again, as under %%timeit
         scope.pick = self._pick
         if scope.warn and run.info is not None:  # recording the forward pass takes time
             scope.forward = partial(_forward_line, follow(self._state, run))
 
         def end_once() -> None:
-            if (run, end_once) not in self._ends:
+            if self.ends.get(run) is not end_once:
                 return
             try:
                 scope.end()
             finally:
-                self._ends.remove((run, end_once))
+                del self.ends[run]
                 self._update()
             self._report_alerts(scope.alerts)
             after(scope)
@@ -217,7 +205,7 @@ class Scopes:
         try:
             with held_interrupts():
                 scope.begin()
-                self._ends.append((run, end_once))
+                self.ends[run] = end_once
                 run.callback(end_once)
         finally:
             self._update()
@@ -233,14 +221,13 @@ class Scopes:
     def switch_off(self) -> bool:
         """End the session's scope; return whether there was one."""
         scope, self.session = self.session, None
-        if scope is None:
-            return False
-        try:
-            scope.end()
-        finally:
-            self._update()
-        self._report_alerts(scope.alerts)
-        return True
+        if scope is not None:
+            try:
+                scope.end()
+            finally:
+                self._update()
+            self._report_alerts(scope.alerts)
+        return scope is not None
 
     def _after_cell(self) -> None:
         """Report the alerts of a cell under ``%deterministic on --warn``."""
@@ -255,11 +242,12 @@ class Scopes:
 
     def _update(self) -> None:
         """While a scope is active, add notes to torch's errors before they are shown."""
-        if not self._ends:
+        if not self.ends:
             self._state.interrupts.leave_cell()
-        if not self._ends and self.session is None:
-            self._replaced.put_back()
-        elif not self._replaced:
+            if self.session is None:
+                self._replaced.put_back()
+                return
+        if not self._replaced:
             shown = self._state.shell.showtraceback
 
             def showtraceback(*args: Any, **kwargs: Any) -> None:
@@ -280,11 +268,6 @@ def _forward_line(watch: Recorder) -> int | None:
 def _operation(alert: Alert) -> Operation:
     import torch
 
-    known = hasattr(torch.ops.aten, alert.operation)
-    return Operation(
-        operation=f"aten::{alert.operation}" if known else alert.operation,
-        line=alert.line if alert.forward is None else alert.forward,
-        code=alert.code,
-        backward=alert.forward is not None,
-        how="alert",
-    )
+    known, backward = hasattr(torch.ops.aten, alert.operation), alert.forward is not None
+    name, line = f"{'aten::' * known}{alert.operation}", alert.forward if backward else alert.line
+    return Operation(operation=name, line=line, code=alert.code, backward=backward, how="alert")

@@ -6,26 +6,22 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ipytorchseed.commands import Seed, Words, flag, says, without_dashes
 from ipytorchseed.errors import LookupFailure, did_you_mean, quoted
-from ipytorchseed.experiment import rewind as states_of
+from ipytorchseed.experiment.rewind import put_back, rewind
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, recent_runs
 from ipytorchseed.notebook.magic import as_word
 from ipytorchseed.notebook.state import State
 from ipytorchseed.render.seeding import SeedLog, SeedStatus, restored_text, seeded_text
 from ipytorchseed.rng.seeds import LIMIT, fresh_seed, own_rank, seed_by_rank
+from ipytorchseed.session.session import Session
 from ipytorchseed.why.evidence import run_phrase
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-    from ipytorchseed.session.session import Session
-
 
 # The maximum number of seeds to show in the log.
 _SHOWN = 50
@@ -51,14 +47,13 @@ class SeedValue(Seed):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             message = error.message
-        text = str(value)
-        meant = {**self._others, **({} if ctx is None else without_dashes(ctx.command))}
-        if ctx is not None and ctx.info_name == NOW and not re.match(r"[+-]?[\d.]", text):
-            known = {name: name for name in line.commands}
-            message = (
-                f"{quoted(text)} is neither a seed (0 to {LIMIT - 1}) nor one of {', '.join(known)}"
-            )
-            meant |= known
+        text, meant = str(value), {**self._others}
+        if ctx is not None:
+            meant |= without_dashes(ctx.command)
+            if ctx.info_name == NOW and not re.match(r"[+-]?[\d.]", text):
+                known = {name: name for name in line.commands}
+                among = f"(0 to {LIMIT - 1}) nor one of {', '.join(known)}"
+                message, meant = f"{quoted(text)} is neither a seed {among}", meant | known
         raise click.UsageError(f"{message}{did_you_mean(text, meant)}", ctx)
 
 
@@ -80,8 +75,8 @@ class _SeedWords(Words):
         return NOW, _now, args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        words = super().shell_complete(ctx, incomplete)
-        return words + _now.shell_complete(ctx, incomplete)  # options may come before a seed
+        options = _now.shell_complete(ctx, incomplete)  # they may come before a seed
+        return super().shell_complete(ctx, incomplete) + options
 
 
 class SeedCommand(click.Command):
@@ -134,17 +129,15 @@ def line(ctx: click.Context) -> SeedStatus | None:
 @says
 def _now(state: State, seed: int, *, generators: bool, by_rank: bool) -> str:
     """Seed every source now."""
+    common, rank, typed, note = seed, own_rank(), "", ""
+    if by_rank:
+        seed, typed = seed_by_rank(common, rank), f"{common} --by-rank"
+        whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
+        note = f"\nThe seed is derived from {common} and {whose}."
     found = state.generators()
-    common, rank = seed, own_rank()
-    seed = seed_by_rank(common, rank) if by_rank else common
     state.apply(seed, "now")
     reseeded = [(each, each.reseed(seed)) for each in found] if generators else []
-    left = [] if generators else found
-    if not by_rank:
-        return seeded_text(seed, reseeded, left)
-    whose = "rank 0, as this process has none" if rank is None else f"rank {rank}"
-    said = seeded_text(seed, reseeded, left, f"{common} --by-rank")
-    return f"{said}\nThe seed is derived from {common} and {whose}."
+    return seeded_text(seed, reseeded, [] if generators else found, typed) + note
 
 
 @line.command("each", cls=SeedCommand)
@@ -191,12 +184,10 @@ def _log(state: State) -> SeedLog:
     session = state.tracking.session
     entries = session.ledger.seeds(session.notebook, limit=_SHOWN + 1)
     runs: dict[tuple[str, int | None], Run] = {}
-    for entry in entries[-_SHOWN:]:
-        where = entry.kernel, entry.execution_count
-        if where not in runs and entry.execution_count is not None:
-            run = session.ledger.find(session.history_key, entry.execution_count, entry.kernel)
-            if run is not None and run.kernel == entry.kernel:
-                runs[where] = run
+    for kernel, count in {(each.kernel, each.execution_count) for each in entries[-_SHOWN:]}:
+        run = None if count is None else session.ledger.find(session.history_key, count, kernel)
+        if run is not None and run.kernel == kernel:
+            runs[kernel, count] = run
     note = "" if session.config.tracking else f"Seeds are not logged now: {TRACKING_OFF}"
     more = len(entries) > _SHOWN
     return SeedLog(entries[-_SHOWN:], runs, session.kernel, more=more, note=note)
@@ -219,22 +210,15 @@ def find_saved(session: Session, place: str, name: str) -> dict[str, bytes]:
     Raises:
         LookupFailure: Nothing is saved under this name; the message lists the names.
     """
-    found = session.ledger.saved(place, name)
+    found, names = session.ledger.saved(place, name), [*session.ledger.saves(place)]
     if found is None:
-        names = [*session.ledger.saves(place)]
-        known = ", ".join(names) or "nothing"
-        meant = did_you_mean(name, names)
-        raise LookupFailure(f"nothing is saved as {name!r}; saved: {known}{meant}")
+        known = f"{', '.join(names) or 'nothing'}{did_you_mean(name, names)}"
+        raise LookupFailure(f"nothing is saved as {name!r}; saved: {known}")
     return found
 
 
-_name = click.argument(
-    "words",
-    metavar="NAME",
-    nargs=-1,
-    required=True,
-    shell_complete=partial(complete_saved, attrgetter("history_key")),
-)
+_completed = partial(complete_saved, attrgetter("history_key"))
+_name = click.argument("words", metavar="NAME", nargs=-1, required=True, shell_complete=_completed)
 
 
 @line.command("save")
@@ -242,8 +226,7 @@ _name = click.argument(
 @says
 def _save(state: State, words: tuple[str, ...]) -> str:
     """Keep the full state of every source under NAME, across kernel restarts."""
-    session = state.tracking.session
-    name = " ".join(words)
+    session, name = state.tracking.session, " ".join(words)
     word, states = as_word(name), state.states()
     session.ledger.save(session.history_key, name, states)
     return f"Saved {', '.join(states)} as {quoted(name)}. Back with: %seed restore {word}"
@@ -255,8 +238,7 @@ def _save(state: State, words: tuple[str, ...]) -> str:
 def _restore(state: State, words: tuple[str, ...]) -> str:
     """Put every source back to the state saved as NAME."""
     session, name = state.tracking.session, " ".join(words)
-    states = find_saved(session, session.history_key, name)
-    done = states_of.put_back(states, state.generators())
+    done = put_back(find_saved(session, session.history_key, name), state.generators())
     return restored_text(done, f"to the state saved as {name!r}")
 
 
@@ -273,5 +255,5 @@ def _rewind(state: State, run: str, *, after: bool) -> str:
     session = state.tracking.session
     found = find_run(session, run)
     name = run_phrase(found, session.kernel)
-    done = states_of.rewind(session.ledger, found, state.generators(), name, after=after)
+    done = rewind(session.ledger, found, state.generators(), name, after=after)
     return restored_text(done, f"to the {'end' if after else 'start'} of {name}")

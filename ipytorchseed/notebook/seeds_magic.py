@@ -74,18 +74,18 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
       %%seeds 8 --keep base    keep the study, across kernel restarts
       %%seeds 8 --versus base  is the change more than the noise of seeds?
     """  # noqa: D301 -- click's mark for text that keeps its lines
-    _, body = typed
+    body, session = typed[1], state.tracking.session
     _refuse(state, body)
     plain = number.isdecimal() and len(number) < _DIGITS
-    seeds, session = choose_seeds(int(number) if plain else number, start), state.tracking.session
+    seeds, against, compared = choose_seeds(int(number) if plain else number, start), None, None
     if keep is not None:
         as_word(keep)  # raises if it cannot be typed
-    against = None if versus is None else _kept(session, versus)
-    if against is not None:
+    if versus is not None:
+        against = _kept(session, versus)
         refuse_strangers(against, seeds, f"{versus!r}")
     scipy_stats()
     outcomes, notes = _run(state, body, seeds, engines=engines, silent=as_json)
-    record, compared = Record.of(outcomes, notes), None
+    record = Record.of(outcomes, notes)
     try:
         if keep is not None:
             session.ledger.save(_place(session), keep, {"study": encode(record)})
@@ -130,12 +130,10 @@ def _run(
         ReplayError: A value cannot be copied, or the user interrupted the runs.
     """
     outcomes, notes, moved = dict[int, Outcome](), list[str](), list[str]()
-    shell, stays = state.shell, list[str]()
+    shell, session, stays = state.shell, state.tracking.session, list[str]()
+    shown = Progress(shell, silent=silent, what="Seeds")
     try:
-        with (
-            left_as_before(state, lambda: stays, moved),
-            Progress(shell, silent=silent, what="Seeds") as progress,
-        ):
+        with left_as_before(state, lambda: stays, moved), shown as progress:
 
             def tell(where: str) -> None:
                 progress.tell(bar(len(outcomes), len(seeds), where))
@@ -155,7 +153,6 @@ def _run(
         raise ReplayError(f"{msg}; {say_restored('everything is', moved)}") from None
     if moved:
         notes.append(f"After the runs, {say_restored('everything is', moved)}.")
-    session = state.tracking.session
     if session.pending is not None:
         notes += map(sentence, say_effects(session.outside()))
     return [outcomes[seed] for seed in seeds], notes

@@ -46,7 +46,7 @@ class Seeding:
     def __init__(self) -> None:
         self.each: int | None = None
         self.same = False
-        self._alike: dict[str, list[str | None]] = {}
+        self._alike: dict[str, dict[str | None, int]] = {}
 
     @property
     def rule(self) -> str:
@@ -55,9 +55,8 @@ class Seeding:
             return ""
         if self.same:
             return f"Before every cell, every source is seeded with {self.each}"
-        return (
-            f"Each cell now starts from its own seed, derived from {self.each} and the cell's text"
-        )
+        own = f"its own seed, derived from {self.each} and the cell's text"
+        return f"Each cell now starts from {own}"
 
     def apply(self, seed: int) -> None:
         """Seed every source now, and torch at its import if it is not imported yet.
@@ -80,10 +79,8 @@ class Seeding:
         if self.each is None or self.same:
             return self.each
         text = text_of(source)
-        alike = self._alike.setdefault(text, [])
-        if ident not in alike:
-            alike.append(ident)
-        place = alike.index(ident)
+        alike = self._alike.setdefault(text, {})
+        place = alike.setdefault(ident, len(alike))
         return derive_seed(self.each, f"{text}\n# {place}" if place else text)
 
 
@@ -146,10 +143,7 @@ class State:
     """
 
     def __init__(
-        self,
-        shell: InteractiveShell,
-        opener: Opener | None = None,
-        make_button: MakeButton | None = None,
+        self, shell: InteractiveShell, opener: Opener | None, make_button: MakeButton | None
     ) -> None:
         self.shell = shell
         self.environ = dict(os.environ)
@@ -218,9 +212,9 @@ class State:
         """Find the generators that the user's namespace holds."""
         from ipytorchseed.rng.generators import find_generators
 
-        names, hidden = self.shell.user_ns, self.shell.user_ns_hidden
-        users = {name: value for name, value in list(names.items()) if type(name) is str}
-        return find_generators({name: users[name] for name in users if name not in hidden})
+        names, hidden = {**self.shell.user_ns}, self.shell.user_ns_hidden
+        users = [name for name in names if type(name) is str and name not in hidden]
+        return find_generators({name: names[name] for name in users})
 
     def states(self) -> dict[str, bytes]:
         """Return the full state of every source and of every generator of the namespace."""

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 # The errors of interrupted cells; the second is for cells that await.
 _INTERRUPTS = (KeyboardInterrupt, asyncio.CancelledError)
 
+_OVERLAP = "a cell that begins while another one runs, as in a subshell, is not recorded"
+_STILL = "your cells still run"
+_UNSEEN = (
+    "a change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2; leave it out:"
+    " %config IPyTorchSeed.ignore ="
+)
+
 # The time for inspecting values in experiments, in seconds: in effect no limit.
 _UNLIMITED = 1e9
 
@@ -73,8 +80,6 @@ class Tracking:
         self._transformed = ("", "")
         self._shown: list[str] = []
         self._soon: asyncio.TimerHandle | None = None
-        self._forget: Callable[[], object] = lambda: None
-        self._ready: dict[str, Ledger] = {}  # opened in advance, by folder
         self._unrecorded: Pending | None = None
         self.capture = OutputCapture(shell, self._outputs)
         options.observe(self._choose)
@@ -85,12 +90,10 @@ class Tracking:
         if self._session is None:
             from ipytorchseed.session.session import Session
 
-            chosen = self._options.chosen()
+            chosen, hidden = self._options.chosen(), self._shell.user_ns_hidden
             self._session = Session(
-                notebook=self._notebook(),
-                ledger=self._open(chosen.ledger),
-                transform=self._transform,
-                hidden=self._shell.user_ns_hidden,
+                *(self._notebook(), self._open(chosen.ledger), self._transform),
+                hidden=hidden,
                 config=chosen,
                 later=self._later,
                 find_rank=own_rank,
@@ -101,44 +104,35 @@ class Tracking:
 
     def _open(self, folder: str) -> Ledger:
         """Open the ledger; if that fails, report it and keep runs in memory."""
-        ledger = self._ready.pop(folder, None) or _open(folder)
-        self._close_ready()  # ledgers of other folders
+        from ipytorchseed.ledger.store import Ledger
+
+        ledger = Ledger.open_or_set_aside(folder or None)
         self._tell_news(ledger)
         return ledger
 
     def get_ready(self) -> None:
-        """Prepare for the first cell once the kernel is idle."""
-        try:
+        """Import what the first cell needs, once the kernel is idle."""
+        with suppress(ImportError):  # not ipykernel
             from tornado.ioloop import IOLoop
-        except ImportError:  # not ipykernel
-            return
-        loop = IOLoop.current()  # the kernel may start it only later
-        self._forget = partial(loop.remove_timeout, loop.call_later(_IDLE, self._get_ready))
+
+            IOLoop.current().call_later(_IDLE, self._get_ready)  # it may be started only later
 
     def _get_ready(self) -> None:
-        if self._session is None and self._options.tracking:
+        if self._options.tracking:
             with suppress(Exception):  # the first cell will raise and report it
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").find_plugins()
                 import_module("ipytorchseed.session.hearing").look_through()
-                self._ready[self._options.ledger] = _open(self._options.ledger)
-
-    def _close_ready(self) -> None:
-        while self._ready:
-            self._ready.popitem()[1].close()
 
     def stop(self) -> None:
         """Stop recording, and close the ledger."""
-        self._forget()
-        self._close_ready()
         self.capture.stop()
         self._options.unobserve(self._choose)
         if self._soon is not None:
             self._soon.cancel()
         if self._session is not None:
-            from ipytorchseed.observe.watch import watch
-
             self._session.close()
+            watch = import_module("ipytorchseed.observe.watch").watch
             if watch is not None:
                 watch.close()
 
@@ -163,12 +157,11 @@ class Tracking:
             return
         from ipytorchseed.session.identity import saved_ids
 
+        session, source, count = self.session, str(info.raw_cell), None
         transformed = getattr(info, "transformed_cell", None)
         if transformed is not None:  # since IPython 9.0
-            self._transformed = str(info.raw_cell), transformed
-        session, source = self.session, str(info.raw_cell)
+            self._transformed = source, transformed
         cell = session.cell_of(ident, source, partial(saved_ids, session.notebook))
-        count = None
         if info.store_history:
             # In some versions of IPython, the shell's counter is already ahead. The result of each
             # run shows by how much, and the number of the first run is corrected when it ends.
@@ -181,39 +174,35 @@ class Tracking:
     def end(self, result: ExecutionResult | None) -> Run | None:
         """Inspect states, settings and values after a cell ran, and record the run."""
         self.capture.stop()
-        if self._session is None:
+        session = self._session
+        if session is None:
             return None
-        pending = self._session.pending
         count = None if result is None else result.execution_count
-        if pending is not None and pending.execution_count is not None and count is not None:
+        if session.pending and session.pending.execution_count is not None and count is not None:
             self._ahead = self._counter - count
         try:
             return self._close(result, count)
         except LedgerError as failure:
-            self._tell_once(
-                f"{failure}. Until this is fixed, runs are not recorded; your cells still run"
-            )
+            self._tell_once(f"{failure}. Until this is fixed, runs are not recorded; {_STILL}")
             return None
         finally:
-            self._tell_news(self._session.ledger)
-            name = self._session.variables.too_large
+            self._tell_news(session.ledger)
+            name, seconds = session.variables.too_large, f"{self._options.budget:g} s"
             if name:
-                self._tell_once(
-                    f"{name} is too large to inspect fully in {self._options.budget:g} s, so a"
-                    " change inside it may pass unseen. More time: %config IPyTorchSeed.budget = 2;"
-                    f" leave it out: %config IPyTorchSeed.ignore = [{name!r}]",
-                    "size",
-                )
+                told = f"{name} is too large to inspect fully in {seconds}, so {_UNSEEN} [{name!r}]"
+                self._tell_once(told, "size")
 
     def _close(self, result: ExecutionResult | None, count: int | None = None) -> Run | None:
         """Record the current run: how it ended, and the value of its last expression."""
-        error = raised(result)
-        interrupted = result is None or isinstance(error, _INTERRUPTS)
-        shown = shown_traceback(self._shell)
+        error, shown, status = raised(result), shown_traceback(self._shell), "ok"
+        if result is None or isinstance(error, _INTERRUPTS):
+            status = "interrupted"
+        elif error is not None:
+            status = "error"
         shown = [] if shown is self._shown else shown
         return self.session.end_cell(
             self._shell.user_ns,
-            status="interrupted" if interrupted else "error" if error is not None else "ok",
+            status=status,
             error=None if error is None else error_line(error, shown),
             result=None if result is None else result.result,
             execution_count=count,
@@ -221,11 +210,9 @@ class Tracking:
 
     def note_overlap(self) -> None:
         """Record that a cell begins in another thread during the current one."""
-        if self._session is not None and self._session.pending is not None:
-            self._session.pending.beside = True
-            self._tell_once(
-                "a cell that begins while another one runs, as in a subshell, is not recorded"
-            )
+        if self._pending is not None:
+            self._pending.beside = True
+            self._tell_once(_OVERLAP)
 
     def suspend(self) -> Pending | None:
         """Suspend the recording of the current run, to record others inside it."""
@@ -245,21 +232,25 @@ class Tracking:
         from ipytorchseed.ledger.store import Ledger
         from ipytorchseed.session.session import Session
 
-        own, outer = self.session, self.suspend()
-        self._session = isolated = Session(
+        own, outer, hidden = self.session, self.suspend(), self._shell.user_ns_hidden
+        config, ledger = own.config._replace(budget=_UNLIMITED), Ledger.in_memory()
+        isolated = Session(
             own.notebook,
-            Ledger.in_memory(),
+            ledger,
             self._transform,
-            hidden=self._shell.user_ns_hidden,
-            config=own.config._replace(budget=_UNLIMITED),
+            hidden=hidden,
+            config=config,
             later=lambda _: None,
         )
-        isolated.kernel = own.kernel
-        with ExitStack() as undo:
-            undo.callback(self.resume, outer)
-            undo.callback(setattr, self, "_session", own)
-            undo.callback(isolated.close)
+        self._session, isolated.kernel = isolated, own.kernel
+        try:
             yield
+        finally:
+            try:
+                isolated.close()
+            finally:
+                self._session = own
+                self.resume(outer)
 
     def record(
         self,
@@ -299,20 +290,16 @@ class Tracking:
             try:
                 self.session.log_seed(seed, how)
             except LedgerError as failure:  # the seed is applied anyway
-                self._tell_once(
-                    f"{failure}. Until this is fixed, seeds are not logged; your cells still run"
-                )
+                self._tell_once(f"{failure}. Until this is fixed, seeds are not logged; {_STILL}")
 
     def _later(self, maintain: Callable[[], object]) -> None:
         """Call a function when the kernel is idle, or now if no event loop runs."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            maintain()
-            return
         if self._soon is not None:  # a cell has run meanwhile
             self._soon.cancel()
-        self._soon = loop.call_later(_QUIET, maintain)
+        try:
+            self._soon = asyncio.get_running_loop().call_later(_QUIET, maintain)
+        except RuntimeError:
+            maintain()
 
     def _tell_news(self, ledger: Ledger) -> None:
         """Show the ledger's notices since the last call."""
@@ -320,9 +307,8 @@ class Tracking:
             self._tell_once(ledger.notices.pop(0))
 
     def _tell_once(self, what: str, about: str = "") -> None:
-        key = about or what
-        if key not in self._told:
-            self._told.add(key)
+        if (about or what) not in self._told:
+            self._told.add(about or what)
             sys.stderr.write(visible(f"ipytorchseed: {what}") + "\n")
 
     def _transform(self, cell: str) -> str:
@@ -337,30 +323,27 @@ class Tracking:
             return str(told or os.getcwd())  # noqa: PTH109 -- we store a string
         return os.environ.get("PWD", "")
 
+    @property
+    def _pending(self) -> Pending | None:
+        return None if self._session is None else self._session.pending
+
     def _outputs(self) -> OutputWatch | None:
-        pending = None if self._session is None else self._session.pending
-        unrecorded = pending is None or self._runs.beside or pending is self._unrecorded
+        pending = self._pending
+        unrecorded = self._runs.beside or pending is self._unrecorded
         return None if unrecorded or pending is None else pending.outputs
 
     @contextmanager
     def unrecorded(self) -> Iterator[str]:
         """Do not record what is shown in the block; yield the running cell's text."""
-        before, pending = self._unrecorded, None if self._session is None else self._session.pending
-        self._unrecorded = pending
+        before, self._unrecorded = self._unrecorded, self._pending
+        pending = self._unrecorded
         try:
             yield "" if pending is None else pending.source
         finally:
             self._unrecorded = before
 
     def _choose(self, change: Mapping[str, Any]) -> None:
-        if self._session is None:
-            return
-        chosen = self._options.chosen()
-        ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
-        self._session.configure(chosen, ledger)
-
-
-def _open(folder: str) -> Ledger:
-    from ipytorchseed.ledger.store import Ledger
-
-    return Ledger.open_or_set_aside(folder or None)
+        if self._session is not None:
+            chosen = self._options.chosen()
+            ledger = self._open(chosen.ledger) if change["name"] == "ledger" else None
+            self._session.configure(chosen, ledger)

@@ -31,6 +31,8 @@ from ipytorchseed.why.tested import with_roots_of
 
 _LIVE = "application/vnd.jupyter.widget-view+json"
 
+_ONLY_JSON = "`%why all` accepts no option except --json: it compares each cell's last two runs"
+
 
 @click.command()
 @click.argument(
@@ -92,10 +94,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         return None
     if what == "all":
         if against is not None or prove is not None:
-            message = (
-                "`%why all` accepts no option except --json: it compares each cell's last two runs"
-            )
-            raise click.UsageError(message)
+            raise click.UsageError(_ONLY_JSON)
         notebook = NotebookView(*why_all(session), session.kernel)
         return notebook.to_json() if as_json else notebook
     said, prove = _compare(state, what, against, prove=prove)
@@ -151,11 +150,11 @@ def explain_change(state: State, run: Run) -> None:
 
     Its metadata marks it as ours, so checks ignore it.
     """
-    session = state.tracking.session
+    session, ours = state.tracking.session, {MARK: {"what": "why"}}
     if is_inspection(run.source):
         return
     view = WhyView(why(session, run), session.kernel)
-    line, ours = view.one_line, {MARK: {"what": "why"}}
+    line = view.one_line
     if line:
         display({"text/plain": line, "text/html": view.line_html}, raw=True, metadata=ours)
         show_live(state, ours)
@@ -191,10 +190,8 @@ def explain_asked(session: Session, question: Why, names: Mapping[str, Any]) -> 
     """
     if question.run is not None:
         run = own_run(session, question.run)
-    elif question.name:
-        run = run_named(session, question.name)
     else:
-        run = last_repeated(session)
+        run = run_named(session, question.name) if question.name else last_repeated(session)
     against = None if question.against is None else own_run(session, question.against)
     return WhyView(with_seeds(why(session, run, against), names), session.kernel)
 
@@ -215,8 +212,7 @@ def _known(notebook: str, known: Iterable[str]) -> str:
     found = [each for each in known if is_same(each, notebook)]
     if len(found) == 1:
         return found[0]
+    msg = f"no run of {notebook} is recorded; load the extension in it, and run its cells"
     if found:
         msg = f"{notebook} may be any of {', '.join(found)}: name more of its path"
-    else:
-        msg = f"no run of {notebook} is recorded; load the extension in it, and run its cells"
     raise LookupFailure(msg)

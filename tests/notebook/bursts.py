@@ -186,7 +186,7 @@ def look(shell) -> dict[str, object]:
         "busy": state.replaying,
         "pending": state.tracking.session.pending,
         "session": id(state.tracking.session),
-        "scopes": state.part(Scopes).in_cell,
+        "scopes": bool(state.part(Scopes).ends),
         "under": state.part(Checks).under_way,
         "runs": state.runs.current,
         "transformers": [*shell.ast_transformers],

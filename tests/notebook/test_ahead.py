@@ -23,60 +23,29 @@ def open_files(kernel):
     return {path for path in paths if path.endswith(NAME)}
 
 
-def until_ready(kernel):
-    """Wait until the preparation is done."""
-    until = time.monotonic() + 60
-    while not (kernel.value(READY) and kernel.ledger.exists()):
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("load", ["outside", "in a cell"])
-def test_the_first_cell_finds_the_ledger_open(tmp_path, load):
-    """The cell uses the prepared ledger; nothing is recorded before a cell runs."""
+def test_what_the_first_cell_needs_is_imported_before_it(tmp_path, load):
+    """Nothing is recorded, and no ledger is made, before a cell runs."""
     with Kernel(tmp_path, *(["--ext=ipytorchseed"] if load == "outside" else [])) as kernel:
         if load == "in a cell":
             assert kernel.run(LOAD).status == "ok"
-        until_ready(kernel)
-        before = open_files(kernel)
-        assert kernel.runs() == []
+        until = time.monotonic() + 60
+        while not kernel.value(READY):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert open_files(kernel) == set()
         reply, runs = kernel.record("x = 1")
         assert (reply.stderr, [run.source for run in runs]) == ("", ["x = 1"])
-        assert open_files(kernel) == before == {str(kernel.ledger)}
+        assert open_files(kernel) == {str(kernel.ledger)}
 
 
-LEAVE = {
-    "unloaded": "%unload_ext ipytorchseed",
-    "not tracking": "%config IPyTorchSeed.tracking = False",
-}
-
-
-@pytest.mark.parametrize("leave", LEAVE.values(), ids=LEAVE)
-def test_nothing_is_made_ready_for_a_cell_that_does_not_come(tmp_path, leave):
-    """The cell that loads the extension also unloads it, or switches tracking off."""
+def test_nothing_is_imported_for_a_cell_that_is_not_recorded(tmp_path):
+    """The cell that loads the extension also switches tracking off."""
     with Kernel(tmp_path) as kernel:
-        kernel.run(f"{LOAD}\n{leave}")
+        kernel.run(f"{LOAD}\n%config IPyTorchSeed.tracking = False")
         time.sleep(LONGER)
         assert not kernel.value(READY)
         assert not kernel.ledger.exists()
-
-
-def test_unloading_closes_what_no_cell_used(tmp_path):
-    """A cell that unloads has already begun; a silent one finds the ledger unused."""
-    with Kernel(tmp_path, "--ext=ipytorchseed") as kernel:
-        until_ready(kernel)
-        kernel.run("%unload_ext ipytorchseed", silent=True)
-        assert open_files(kernel) == set()
-
-
-def test_a_ledger_chosen_meanwhile_is_used_instead(tmp_path):
-    """The prepared ledger is closed and stays empty."""
-    with Kernel(tmp_path, "--ext=ipytorchseed") as kernel:
-        until_ready(kernel)
-        kernel.run(f"%config IPyTorchSeed.ledger = {str(tmp_path / 'mine')!r}", silent=True)
-        kernel.run("x = 1")
-        assert kernel.runs() == []
-        assert open_files(kernel) == {str(tmp_path / "mine" / NAME)}
 
 
 def test_a_ledger_that_cannot_be_used_is_told_with_the_first_cell(tmp_path):

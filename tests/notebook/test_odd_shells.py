@@ -5,8 +5,6 @@ Cells always run.
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.kernel import Kernel, files_of_ours
@@ -138,40 +136,6 @@ def test_in_a_removed_folder_nothing_is_imported_that_would_end_the_kernel(tmp_p
         assert kernel.run("%cd -q ..").status == "ok"
         for cell in ("%cd -q /", "%seed 42 -q", "%%deterministic 42\nx = 1"):
             assert kernel.run(cell).error is None, cell
-
-
-@pytest.mark.timeout(100)
-def test_magic_that_cannot_be_loaded_says_so_in_a_line(tmp_path):
-    """Another version was installed meanwhile, or a user's import hook raises."""
-    with Kernel(tmp_path) as kernel:
-        kernel.run("%load_ext ipytorchseed")
-        kernel.run(
-            "import sys\nclass Finder:\n    def find_spec(self, name, *_):\n"
-            "        if name.startswith('ipytorchseed'):\n"
-            "            raise RuntimeError('a hook')\n"
-            "sys.meta_path.insert(0, Finder())"
-        )
-        reply = kernel.run("%replay 1")
-        assert reply.error.ename == "UsageError"
-        assert reply.error.evalue == (
-            "%replay: it cannot be loaded (RuntimeError: a hook): restart the kernel"
-        )
-        kernel.run("del sys.meta_path[0]")
-        assert kernel.run("%replay 2 --dry").error is None
-
-
-@pytest.mark.timeout(100)
-@pytest.mark.parametrize(
-    "spoiled", ["sys.path.clear()", "sys.meta_path.clear()", "sys.meta_path.insert(0, 7)"]
-)
-def test_where_nothing_can_be_imported_a_first_magic_says_so_in_a_line(tmp_path, spoiled):
-    """The magic needs another package, which cannot be imported either."""
-    with Kernel(tmp_path, cold=True) as kernel:
-        kernel.run("%load_ext ipytorchseed")
-        kernel.run(f"import sys\n{spoiled}")
-        error = kernel.run("%why").error
-        assert error.ename == "UsageError"
-        assert re.fullmatch(r"%why: it cannot be loaded \(.+\): restart the kernel", error.evalue)
 
 
 @pytest.mark.timeout(100)

@@ -160,32 +160,6 @@ def test_all_can_be_ended(runs, ended):
     assert (ended, runs.current) == (["c", "b", "a"], None)
 
 
-def test_a_beginning_that_was_not_seen_is_assumed_until_the_next_cell(runs, ended):
-    """A cell may have loaded the extension; if none did, the assumed run goes."""
-    runs.pre_execute(assumed=True)
-    runs.current.callback(lambda: ended.append("assumed"))
-    runs.post_execute()
-    assert (ended, runs.current) == (["assumed"], None)
-    runs.pre_execute(assumed=True)
-    info = _info()
-    _begin(runs, ended, "first", info)
-    assert runs.nested is False
-    _end(runs, _result(info))
-    assert runs.current is None
-
-
-def test_a_run_inside_the_cell_that_loads_leaves_it_open(runs, ended):
-    """The front end does not count it."""
-    runs.pre_execute(assumed=True)
-    info = _info()
-    info.store_history = False
-    _begin(runs, ended, "inner", info)
-    _end(runs, _result(info))
-    assert (ended, runs.current.assumed) == (["inner"], True)
-    runs.post_execute()
-    assert runs.current is None
-
-
 def test_a_cell_without_pre_execute_is_a_run_too(runs, ended):
     """A front end may report only cells."""
     info = _info()

@@ -14,15 +14,7 @@ from ipytorchseed.inspector.inspector import Inspector
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.notebook.lookup import TRACKING_OFF, find_run, run_named
 from ipytorchseed.notebook.state import State
-from ipytorchseed.render.inspection import (
-    Model,
-    chip_model,
-    line_model,
-    line_words,
-    now_model,
-    settings_model,
-    why_model,
-)
+from ipytorchseed.render.inspection import Model, line_model, now_model, settings_model, why_model
 from ipytorchseed.render.labels import label_of
 from ipytorchseed.render.report import report
 from ipytorchseed.render.seeding import Present
@@ -103,12 +95,8 @@ class MessageHandler:
             places = [place for place, each in enumerate(history.ids) if each == run.id]
             self._widget.say(self._lines({"places": places}))
             return
-        by = dict.fromkeys(line.between, f"before {line.name}")
-        by |= dict.fromkeys(line.moved, line.name)
-        self._by |= by
-        told = {name: [chip_model(line.after.get(name)), moved] for name, moved in by.items()}
         row = {"place": len(history) - 1, "row": line_model(line), "columns": history.columns}
-        self._widget.say({"say": "run", **row, "now": told, "words": line_words(line)})
+        self._widget.say({"say": "run", **row, "words": line.words})
 
     def answer(self, question: Mapping[str, Any]) -> Model | None:
         """Answer a question of a view; the view shows any error."""

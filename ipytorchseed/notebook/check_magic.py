@@ -135,9 +135,7 @@ class FreshRun:
 @flag("--yes", "Run the file in the notebook's own folder, even if its cells write files.")
 @in_json()
 @click.pass_obj
-def line(
-    state: State, word: str | None, *, now: bool, yes: bool, as_json: bool
-) -> NotebookCheckView | str | None:
+def line(state: State, word: str | None, *, now: bool, yes: bool, as_json: bool) -> object:
     """Report whether Restart & Run All gives what this notebook shows.
 
     Says at once what exists only in this kernel, what ran out of order and what was never seeded.

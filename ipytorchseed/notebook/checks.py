@@ -156,5 +156,4 @@ class Checks:
         if culprit is not None:
             told = pick(culprit, "operation", "line", "code", "module", "backward")
             found = (Operation(**told, how="check", mends=checked.with_flags == "repeats"),)
-        trace = Trace(checked=checked.runs, traced=checked.operations, operations=found)
-        self._state.note(trace)
+        self._state.note(Trace(checked=checked.runs, traced=checked.operations, operations=found))

@@ -182,8 +182,7 @@ def cell(  # noqa: C901, PLR0912, PLR0913 -- click passes each option by its nam
             click.echo(receipt_json(scope))
         # a run may continue, as under %%timeit
         elif not state.replaying and (run is None or run is not state.runs.current):
-            receipt = Receipt(scope)  # for an object, IPython would try ten image formats
-            display({"text/plain": receipt.text(), "text/html": receipt.html()}, raw=True)
+            display(Receipt(scope))
 
     state.part(Scopes).begin_cell(scope, show_receipt)
     if seed is not None:

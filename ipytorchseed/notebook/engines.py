@@ -137,11 +137,7 @@ def _shell() -> Any:  # noqa: ANN401 -- typed as optional, but an engine always 
 
 
 def take_code(
-    key: str,
-    imports: Mapping[str, str],
-    code: Mapping[str, object],
-    left: Mapping[str, str],
-    folder: str,
+    key: str, imports: dict[str, str], code: dict[str, object], left: dict[str, str], folder: str
 ) -> Cores:
     """Receive the modules, functions and classes that a cell reads.
 

@@ -74,8 +74,7 @@ class Guard:
 
     def __call__(self, callback: Callable[..., Result]) -> Callable[..., Result | None]:
         """Wrap ``callback`` so that its errors are caught; it then returns None."""
-        guarded = partial(self.call, callback)
-        return update_wrapper(guarded, callback)
+        return update_wrapper(partial(self.call, callback), callback)
 
     def call(self, callback: Callable[..., Result], *args: Any) -> Result | None:
         """Call ``callback`` and catch its errors; return None if it failed."""

@@ -184,9 +184,11 @@ class Extension:
 
 def _cell_id(shell: InteractiveShell, info: ExecutionInfo) -> str | None:
     """Return the front end's id of the cell; None if it sends no lasting id."""
-    header: Any = getattr(shell, "parent_header", None) or {}
-    colab = (header.get("metadata") or {}).get("colab") or {}
-    told = getattr(info, "cell_id", None) or colab.get("cell_id")
+    told: Any = getattr(info, "cell_id", None)
+    if not told:
+        told = getattr(shell, "parent_header", None)
+        for key in ("metadata", "colab", "cell_id"):
+            told = told.get(key) if isinstance(told, dict) else None
     return str(told) if told and not _EACH_RUN.match(str(told)) else None
 
 
@@ -203,9 +205,7 @@ def _put_back(table: dict[str, Any], magic: Magic, before: object) -> None:
             table[magic.name] = before
 
 
-def load(
-    shell: InteractiveShell, opener: Opener | None = None, make_button: MakeButton | None = None
-) -> None:
+def load(shell: InteractiveShell, opener: Opener = None, make_button: MakeButton = None) -> None:
     """Load the extension into a shell, unless it is already loaded.
 
     Args:

@@ -24,6 +24,7 @@ from ipytorchseed.determinism.interrupts import HeldInterrupt, Interruptible
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
+Callback = Callable[..., object]
 
 
 class Interrupts:
@@ -48,9 +49,7 @@ class Interrupts:
         """Drop an interrupt that arrived: no cell is running that could raise it."""
         self._held.arrived = False
 
-    def held(
-        self, callback: Callable[..., object], then: Callable[..., object] | None = None
-    ) -> Callable[..., None]:
+    def held(self, callback: Callback, then: Callback) -> Callable[..., None]:
         """Wrap a callback of an event so that interrupts are held while it runs.
 
         Args:
@@ -70,13 +69,12 @@ class Interrupts:
                 self._hold()
             try:
                 callback(*args)
-                if then is not None:
-                    then(*args)
+                then(*args)
             finally:  # a user's tracer may raise in any frame
                 self._held.allowed = self._cell
                 if self._cell is None:
                     self._release()
-            if then is not None and self._held.arrived:  # it arrived just before the release
+            if self._held.arrived:  # it arrived just before the release
                 then(*args)
 
         return called

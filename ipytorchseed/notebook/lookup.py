@@ -62,8 +62,7 @@ def run_named(session: Session, word: str) -> Run:
     Raises:
         LookupFailure: There is none; the message suggests a name or names the last runs.
     """
-    key = session.identity.key_of(word)
-    run = session.ledger.last_run(session.history_key, key)
+    run = session.ledger.last_run(session.history_key, session.identity.key_of(word))
     if run is None or run.source.strip() == word:  # without an id, a cell is identified by its text
         run = last_setting(session, word) or run
     if run is None:

@@ -176,8 +176,7 @@ class Magic:
         words: list[str] = _TYPED.findall(line)
         last = words.pop() if words and line.endswith(words[-1]) else ""
         typed = [_unquoted(word) for word in words]
-        given = {"obj": self._state}
-        complete = ShellComplete(self.command, given, self.sign, "").get_completions
+        complete = ShellComplete(self.command, {"obj": self._state}, self.sign, "").get_completions
         items = complete(typed, last) + ([] if last else complete(typed, "-"))
         return last, list(dict.fromkeys(item.value for item in items))
 
@@ -207,8 +206,7 @@ class Magic:
 
     def _refuse(self, reason: str) -> NoReturn:
         end = "" if reason.endswith("?") else "."
-        msg = f"{self.sign}: {reason}{end} For example: {self._example}"
-        raise UsageError(visible(msg))
+        raise UsageError(visible(f"{self.sign}: {reason}{end} For example: {self._example}"))
 
     def _one_line(self, error: click.UsageError) -> str:
         import click

@@ -215,12 +215,10 @@ def prove_makers(state: State, said: Explanation) -> bool:
 
 
 def _not_restored(experiments: Experiments) -> dict[int, Finding]:
-    stays = experiments.stays.items()
-    return {place: Finding(how=f"{UNTESTED}: {how}") for place, how in stays}
+    return {place: Finding(how=f"{UNTESTED}: {how}") for place, how in experiments.stays.items()}
 
 
 def _all_untested(said: Explanation, how: str, experiments: Experiments) -> dict[int, Finding]:
     """Mark each cause as untested, with a specific reason or else with ``how``."""
     untested = Finding(how=f"{UNTESTED}: {how}")
-    places = range(len(said.suspects) or 1)
-    return dict.fromkeys(places, untested) | _not_restored(experiments)
+    return dict.fromkeys(range(len(said.suspects) or 1), untested) | _not_restored(experiments)

@@ -20,16 +20,14 @@ from ipytorchseed.ranks.report import RanksView
 _SECONDS = 10.0
 
 
-def look_at_ranks(
-    folder: str, expect: Mapping[str, str], namespace: Mapping[str, Any]
-) -> RanksView:
+def look_at_ranks(folder: str, expect: Mapping[str, str], names: Mapping[str, Any]) -> RanksView:
     """Return the table of all ranks.
 
     Args:
         folder: The folder with the files of the ranks. Empty for the connected engines or, if there
             are none, for the default folder.
         expect: ``same`` or ``distinct`` for each source that has an expectation.
-        namespace: The user's namespace, which may hold a client of ipyparallel.
+        names: The user's namespace, which may hold a client of ipyparallel.
 
     Raises:
         LookupFailure: There are no engines and no such folder.
@@ -37,7 +35,7 @@ def look_at_ranks(
     """
     if not folder and "ipyparallel" in sys.modules:
         with suppress(LookupFailure):  # no client is connected
-            return _engines(find_client([*namespace.values()]), expect)
+            return _engines(find_client([*names.values()]), expect)
     if not folder and not Path(FOLDER).is_dir():
         neither = f"no ipyparallel client in this notebook, and no folder {FOLDER} here"
         msg = f"no ranks to look at: {neither}, which its.ranks.watch(model) writes in each rank"

@@ -225,9 +225,8 @@ def find_plan(state: State, wanted: Run) -> Plan:
     """
     if is_inspection(wanted.source):
         name = run_phrase(wanted, state.tracking.session.kernel)
-        raise LookupFailure(
-            f"{name} contains only commands of ipytorchseed, so it has no result to bring back"
-        )
+        why_not = "contains only commands of ipytorchseed, so it has no result to bring back"
+        raise LookupFailure(f"{name} {why_not}")
     plan = state.part(Replays).plan(wanted)
     if plan.blocked:
         raise ReplayError(plan.blocked)

@@ -106,8 +106,7 @@ class Progress:
 
     def _publish(self, data: dict[str, str]) -> None:
         """Display data directly, even while a run's displays are captured."""
-        named = {"display_id": self._ident}
-        self._publisher.publish(data, {}, transient=named, update=self._shown)
+        self._publisher.publish(data, {}, transient={"display_id": self._ident}, update=self._shown)
         self._shown = True
 
 
@@ -132,9 +131,7 @@ def run_cell(shell: Any, source: str, file: str = "") -> ExecutionResult:  # noq
             replaced.put(shell, name, lambda *_, **__: None)
         shell.loop_runner = partial(run_coroutine, names=names)  # not the running loop
         # The first name is for this cell; cells that run inside it get names from IPython.
-        replaced.put(
-            shell.compile, "cache", lambda *code, **by: next(files, "") or cache(*code, **by)
-        )
+        replaced.put(shell.compile, "cache", lambda *it, **by: next(files, "") or cache(*it, **by))
         run = partial(shell.run_cell, source, store_history=False)
         result: ExecutionResult = let_through(run, names)
         return result

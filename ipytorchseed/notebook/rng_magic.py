@@ -16,6 +16,7 @@ from ipytorchseed.render.seeding import SeedStatus
 from ipytorchseed.rng.torch_random import has_torch
 from ipytorchseed.session.states import LedgerStates
 from ipytorchseed.why.evidence import run_phrase
+from ipytorchseed.why.words import sentence
 
 # The maximum number of runs in the timeline.
 _SHOWN = 50
@@ -98,7 +99,7 @@ def _look(state: State, *, everything: bool) -> RngView:
     status = SeedStatus.read(state.seeding.rule, state.generators())
     runs = [*session.ledger.runs(session.history_key, limit=_SHOWN)][::-1]
     judged = report() if has_torch() else None
-    note = "" if state.options.tracking else f"{TRACKING_OFF[0].upper()}{TRACKING_OFF[1:]}."
+    note = "" if state.options.tracking else sentence(TRACKING_OFF)
     return RngView(status, judged, runs, session.kernel, note, everything=everything)
 
 
@@ -110,8 +111,7 @@ def _diff(state: State, first: str, second: str) -> StateDifference:
     """Compare the states in which In[A] and In[B] began."""
     session = state.tracking.session
     runs = find_run(session, first), find_run(session, second)
-    locate = LedgerStates(session.ledger).position
-    return StateDifference(*runs, locate, session.kernel)
+    return StateDifference(*runs, LedgerStates(session.ledger).position, session.kernel)
 
 
 @line.command("who")

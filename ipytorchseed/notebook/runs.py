@@ -80,9 +80,11 @@ class Runs(threading.local):
             self._end(self._stack[0])
 
     def _end(self, run: Run) -> None:
+        at = self._stack.index(run)
         with ExitStack() as ended:  # the innermost run ends first
-            while run in self._stack:
-                ended.callback(self._stack.pop().close)
+            for each in self._stack[at:]:
+                ended.callback(each.close)
+            del self._stack[at:]
 
 
 def _belongs(result: Any, info: ExecutionInfo) -> bool:  # noqa: ANN401 -- ExecutionResult or None

@@ -39,9 +39,7 @@ class SeedValue(Seed):
     def __init__(self, others: Mapping[str, str] | None = None) -> None:
         self._others = others or {}
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
+    def convert(self, value: object, param: object, ctx: click.Context | None) -> int:
         """Return the seed, or raise an error that suggests what was meant."""
         try:
             return super().convert(value, param, ctx)
@@ -75,8 +73,8 @@ class _SeedWords(Words):
         return NOW, _now, args
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        options = _now.shell_complete(ctx, incomplete)  # they may come before a seed
-        return super().shell_complete(ctx, incomplete) + options
+        # Options may come before a seed.
+        return super().shell_complete(ctx, incomplete) + _now.shell_complete(ctx, incomplete)
 
 
 class SeedCommand(click.Command):
@@ -189,8 +187,7 @@ def _log(state: State) -> SeedLog:
         if run is not None and run.kernel == kernel:
             runs[kernel, count] = run
     note = "" if session.config.tracking else f"Seeds are not logged now: {TRACKING_OFF}"
-    more = len(entries) > _SHOWN
-    return SeedLog(entries[-_SHOWN:], runs, session.kernel, more=more, note=note)
+    return SeedLog(entries[-_SHOWN:], runs, session.kernel, more=len(entries) > _SHOWN, note=note)
 
 
 def complete_saved(place: Callable[[Session], str], ctx: click.Context, *word: Any) -> list[str]:

@@ -106,11 +106,11 @@ class Viewer(Protocol):
 
 
 # Creates the live viewer. The package passes it in, because this folder does not import widgets.
-Opener = Callable[["State"], Viewer]
+Opener = Callable[["State"], Viewer] | None
 
 
 # Creates a button that calls a function when pressed; also passed in.
-MakeButton = Callable[[str, Callable[[], object]], Any]
+MakeButton = Callable[[str, Callable[[], object]], Any] | None
 
 
 class State:
@@ -142,9 +142,7 @@ class State:
         at_unload: Called at unload. Each returns the words for what it ended, or "".
     """
 
-    def __init__(
-        self, shell: InteractiveShell, opener: Opener | None, make_button: MakeButton | None
-    ) -> None:
+    def __init__(self, shell: InteractiveShell, opener: Opener, make_button: MakeButton) -> None:
         self.shell = shell
         self.environ = dict(os.environ)
         self.make_button = make_button
@@ -220,8 +218,7 @@ class State:
         """Return the full state of every source and of every generator of the namespace."""
         from ipytorchseed.rng.snapshot import snapshot
 
-        found = {each.name: each.read() for each in self.generators()}
-        return {**snapshot().states, **found}
+        return {**snapshot().states, **{each.name: each.read() for each in self.generators()}}
 
     def apply(self, seed: int, how: str) -> None:
         """Seed every source, and record it in the log.

@@ -101,8 +101,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     if prove or (prove is None and state.options.prove):
         said = Proof(state, said, asked=bool(prove), silent=as_json).prove(yes=yes)
         if said.makers and prove_makers(state, said):
-            fresh = why(session, said.run, said.against, tested=False)
-            said = with_roots_of(said, fresh)
+            said = with_roots_of(said, why(session, said.run, said.against, tested=False))
     view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)
     if as_json:
         return view.to_json(session.identity.ident_of(said.run.cell))

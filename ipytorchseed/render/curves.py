@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Iterator, Sequence
 
 from ipytorchseed.patterns import lazy_pattern
@@ -13,6 +12,7 @@ from ipytorchseed.why.explanation import Change
 
 Series = Sequence[float]
 Pair = tuple[Series, Series]
+Ends = tuple[float, float]
 
 
 _MOST_SERIES = 3
@@ -27,9 +27,7 @@ _DIGITS = 4
 _COLUMNS = 8
 
 # Names of metrics, which are plotted first.
-_MEASURES = lazy_pattern(
-    r"loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity", re.IGNORECASE
-)
+_MEASURES = lazy_pattern(r"(?i)loss|acc|err|score|metric|hist|reward|auc|f1|mse|mae|perplexity")
 
 
 def charted(changed: Sequence[Change]) -> list[tuple[str, Pair]]:
@@ -135,7 +133,7 @@ def _thin(series: Series, most: int) -> Series:
     return [series[index * len(series) // most] for index in range(most)]
 
 
-def range_of(values: Series) -> tuple[float, float]:
+def range_of(values: Series) -> Ends:
     """Return the smallest and the largest finite number."""
     finite = [value for value in values if math.isfinite(value)]
     return (min(finite), max(finite)) if finite else (0.0, 0.0)
@@ -177,9 +175,7 @@ def draw_bars(values: Sequence[float | None]) -> str:
     low, high = range_of(known)
     if len(values) <= BARS:
         drawn = sparkline([math.nan if each is None else each for each in values], low, high, BARS)
-        return "".join(
-            "×" if each is None else bar for each, bar in zip(values, drawn, strict=True)
-        )
+        return "".join("×" if x is None else bar for x, bar in zip(values, drawn, strict=True))
     counts = [0] * BARS
     for value in known:
         counts[min(int(height_between(value, low, high) * BARS), BARS - 1)] += 1
@@ -188,10 +184,7 @@ def draw_bars(values: Sequence[float | None]) -> str:
 
 
 def strip_svg(
-    values: Sequence[float | None],
-    mean: float,
-    interval: tuple[float, float] | None,
-    before: Sequence[float] | None = None,
+    values: Sequence[float | None], mean: float, interval: Ends | None, before: Series | None = None
 ) -> str:
     """Draw a point for each value, the mean, its interval, and earlier values above.
 

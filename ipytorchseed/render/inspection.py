@@ -100,16 +100,6 @@ def line_model(line: Line) -> Model:
     return model
 
 
-def line_words(line: Line) -> str:
-    """Return a sentence about what a run did, for screen readers."""
-    moved = ", ".join(line.moved)
-    said = [f"{line.name} {'ran' if line.status == 'ok' else 'ended: ' + line.status}"]
-    said.append(f"moved {moved}" if moved else "moved no source")
-    if line.outcome is not None:
-        said.append(line.outcome.words)
-    return f"{', '.join(said)}."
-
-
 def _cause_model(view: WhyView, cause: Cause) -> Model:
     runs = (view.explanation.against, view.explanation.run) if cause.kind == "rng" else ()
     return {
@@ -129,10 +119,7 @@ def why_model(view: WhyView) -> Model:
     return {
         "run": said.run.id,
         "against": against and against.id,
-        "names": [
-            "" if against is None else run_name(against, view.kernel),
-            run_name(said.run, view.kernel),
-        ],
+        "names": [run_name(run, view.kernel) if run else "" for run in (against, said.run)],
         "title": view.title,
         "answer": [
             {"message": each.message, "path": say_path([f"`{name}`" for name in each.path])}

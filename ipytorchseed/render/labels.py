@@ -105,8 +105,7 @@ def shorten(text: str, most: int) -> str:
 
 def _first_line(text: str) -> str:
     """Return the first line of a text that is neither blank nor a cell marker."""
-    lines = map(str.strip, text.splitlines())
-    line = next((line for line in lines if line not in _NO_LABELS), "")
+    line = next((line for line in map(str.strip, text.splitlines()) if line not in _NO_LABELS), "")
     return visible(line.replace("\t", " "))
 
 

@@ -47,11 +47,7 @@ class NotebookCheckView(View):
     fixes = "With these edits the notebook gives the same result each time:"
 
     def __init__(
-        self,
-        path: str,
-        remarks: Sequence[Remark],
-        fresh: Fresh,
-        numbers: Mapping[str, int | None],
+        self, path: str, remarks: Sequence[Remark], fresh: Fresh, numbers: Mapping[str, int | None]
     ) -> None:
         self.path, self.remarks, self.fresh, self._numbers = path, remarks, fresh, numbers
 
@@ -117,9 +113,8 @@ class NotebookCheckView(View):
 
     def to_json(self) -> str:
         """Return the view as one line of JSON."""
-        fresh = self.fresh
         return write_json(
             path=self.path,
             remarks=[pick(each, "kind", "name", "message", "runs") for each in self.remarks],
-            **pick(fresh, "verdict", "changes", "edits", "note"),
+            **pick(self.fresh, "verdict", "changes", "edits", "note"),
         )

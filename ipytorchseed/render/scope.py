@@ -82,12 +82,11 @@ def receipt_json(scope: deterministic) -> str:
         **pick(scope, "seed", "warn"),
         isolated=scope.isolate,
         flags=[
-            {"name": name, "before": plain(before), "within": plain(within)}
-            for name, before, within in scope.changes
+            {"name": name, "before": plain(old), "within": plain(new)}
+            for name, old, new in scope.changes
         ],
         alerts=[
-            pick(alert, "operation", "line", "forward", "count", "instead")
-            for alert in scope.alerts
+            pick(it, "operation", "line", "forward", "count", "instead") for it in scope.alerts
         ],
         restored=not scope.stuck,
         stuck=scope.stuck,

@@ -257,12 +257,11 @@ def stamp_text(seed: str) -> str:
     settings = (*_SETTINGS, *(_ON_GPU if has_gpu else ()))
     versions = (*_VERSIONS, *(_OF_GPU if has_gpu else ()))
     hardware = ("cpu", "gpu") if has_gpu else ("cpu",)
-    ours = f"ipytorchseed {sys.modules['ipytorchseed'].__version__}"
     parts = [
         [seed],
         [f"{name} {digest}" for name, digest in snapshot().digests.items()],
         _told(now, settings),
-        [*_told(now, versions), ours],
+        [*_told(now, versions), f"ipytorchseed {sys.modules['ipytorchseed'].__version__}"],
         [str(now[name]) for name in hardware if now.get(name)],
     ]
     return visible("; ".join(", ".join(part) for part in parts if part))

@@ -121,9 +121,7 @@ def _take_rich() -> dict[str, ModuleType]:
 
 
 @rich_apart()
-def draw_table(
-    title: str, columns: Mapping[str, Mapping[str, Any]], rows: Iterable[Sequence[str]]
-) -> str:
+def draw_table(title: str, columns: Mapping[str, Any], rows: Iterable[Sequence[str]]) -> str:
     """Draw a table as plain text, without colours.
 
     Args:

@@ -147,6 +147,13 @@ class Line:
         elif not unknown_outcome(earlier, run):
             self.outcome = Outcome(same=True, text=f"= {name}", words=f"the same result as {name}")
 
+    @property
+    def words(self) -> str:
+        """A sentence about what the run did, for screen readers."""
+        ended = "ran" if self.status == "ok" else f"ended: {self.status}"
+        result = "" if self.outcome is None else f", {self.outcome.words}"
+        return f"{self.name} {ended}, moved {', '.join(self.moved) or 'no source'}{result}."
+
     def field(self, name: str) -> Field:
         """Return the run's effect on a source or generator."""
         return Field(self.before.get(name), self.after.get(name), name in self.others)

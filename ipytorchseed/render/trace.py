@@ -103,8 +103,7 @@ def comparison_json(found: Comparison) -> str:
         first_divergence=_parting_json(found.first, found.rtol),
         first_operation=_parting_json(found.operation, found.rtol),
         rounding=[
-            {**_place_json(each.operation), **pick(each, "count", "largest")}
-            for each in found.roundings
+            {**_place_json(it.operation), **pick(it, "count", "largest")} for it in found.roundings
         ],
         stretches=[
             {
@@ -121,8 +120,7 @@ def comparison_json(found: Comparison) -> str:
 
 
 def _trace_json(trace: Loaded) -> dict[str, Any]:
-    rank = trace.header.rank
-    return {**pick(trace, "path", "notes"), "operations": len(trace), "rank": rank}
+    return {**pick(trace, "path", "notes"), "operations": len(trace), "rank": trace.header.rank}
 
 
 def _place_json(operation: Operation) -> dict[str, Any]:

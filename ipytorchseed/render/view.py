@@ -61,8 +61,7 @@ def _breakable(text: str) -> Markup:
     """Return a text as HTML that may break in a name, after a dot or underscore."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(?<=[._=])(?=[^\W\d])", visible(text))
-    return Markup("<wbr>").join(map(escape, parts))
+    return Markup("<wbr>").join(map(escape, re.split(r"(?<=[._=])(?=[^\W\d])", visible(text))))
 
 
 def _coded(text: str) -> Markup:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 
@@ -52,9 +51,6 @@ _MOST_DETAIL = 40
 # Significant digits of a number in a list.
 _DIGITS = 4
 
-# The tolerance between a number and the same number as printed.
-_ALIKE = 1e-3
-
 
 class WhyView(View):
     """A view of an explanation.
@@ -93,10 +89,9 @@ class WhyView(View):
         self.causes = [cause for cause in causes if cause not in folded]
         self.folded = [cause for cause in causes if cause in folded]
         self.series = charted(said.changed)
-        changed = list[Change]()  # without numbers that an earlier change already shows
-        for each in said.changed:
-            if not any(_tells_same(other, each) for other in changed):
-                changed.append(each)
+        # A result that a variable already shows is not listed.
+        known = {("result", each.detail) for each in said.changed if each.what == "variable"}
+        changed = [each for each in said.changed if (each.what, each.detail) not in known]
         self.shown = [(each.name or each.what, each.detail) for each in changed[:_MOST_CHANGES]]
         self.more = len(changed) - len(self.shown)
         folder = f"{said.run.settings.get(FOLDER) or ''}/"
@@ -209,8 +204,7 @@ class WhyView(View):
             alike = "Nothing else that was recorded accounts for it: the difference is their text."
             return alike if said.changed and not said.unknown else ""
         if said.unknown:
-            values = {*said.run.reads, *said.run.writes}
-            if values.isdisjoint(each.name for each in said.unknown):
+            if {*said.run.reads, *said.run.writes}.isdisjoint(each.name for each in said.unknown):
                 return ""
             return _WAIT if pending else _ALLOW
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
@@ -257,9 +251,7 @@ class WhyView(View):
     @property
     def curves(self) -> list[tuple[str, str]]:
         """The name and drawing of each series of numbers that changed."""
-        return [
-            (name, fill("curves", paths=draw_curves(*pair), box=BOX)) for name, pair in self.series
-        ]
+        return [(name, fill("curves", paths=draw_curves(*it), box=BOX)) for name, it in self.series]
 
     def text(self) -> str:
         """Return the view as text for a terminal of 80 columns."""
@@ -294,8 +286,7 @@ class WhyView(View):
             yield from (f"    {visible(command)}" for command in commands)
         if self.keep:
             yield from (KEEP,) if commands else (empty, KEEP)
-            lines = "\n".join(self.keep).split("\n")
-            yield from (f"    {visible(line)}" for line in lines)
+            yield from (f"    {visible(line)}" for line in "\n".join(self.keep).split("\n"))
         if self.next_step:
             yield wrap(self.next_step, first="  ")
 
@@ -357,10 +348,7 @@ def root_json(root: Root) -> dict[str, object]:
 
 
 def _blame(blame: Sequence[Blame]) -> list[dict[str, object]]:
-    return [
-        {"execution_count": each.run and each.run.execution_count, "how": each.how}
-        for each in blame
-    ]
+    return [{"execution_count": it.run and it.run.execution_count, "how": it.how} for it in blame]
 
 
 def cause_json(cause: Cause) -> dict[str, object]:
@@ -378,16 +366,6 @@ def cause_json(cause: Cause) -> dict[str, object]:
 def _is_step(change: Change) -> bool:
     """Return whether a change is from one known number to another."""
     return len(change.before or ()) == len(change.after or ()) == 1
-
-
-def _tells_same(change: Change, other: Change) -> bool:
-    """Return whether two changes show the same numbers, even if one is printed."""
-    slack = _ALIKE if other.what == "stdout" else 0.0
-    one, two = ((*(each.before or ()), *(each.after or ())) for each in (change, other))
-    return len(one) == len(two) > 0 and all(
-        x == y or math.isclose(x, y, rel_tol=slack, abs_tol=slack)
-        for x, y in zip(one, two, strict=True)
-    )
 
 
 def _run(run: Run) -> dict[str, object]:

@@ -84,7 +84,6 @@ class NotebookView(View):
         return write_json(
             **self._counts,
             roots=[
-                {**pick(group.root, "kind", "name", "message"), "runs": group.runs}
-                for group in self.groups
+                {**pick(it.root, "kind", "name", "message"), "runs": it.runs} for it in self.groups
             ],
         )

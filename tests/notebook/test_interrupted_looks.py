@@ -193,5 +193,5 @@ def test_a_callback_that_fails_leaves_no_handler_behind():
     """A user's tracer may raise in one of our frames; the next Ctrl-C is not lost."""
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(ZeroDivisionError):
-        Interrupts(None, list).held(lambda: 1 / 0)()
+        Interrupts(None, list).held(lambda: 1 / 0, list)()
     assert signal.getsignal(signal.SIGINT) is before

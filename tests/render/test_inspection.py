@@ -8,7 +8,6 @@ import pytest
 
 from ipytorchseed.render.inspection import (
     line_model,
-    line_words,
     now_model,
     settings_model,
     why_model,
@@ -89,8 +88,8 @@ def test_a_run_is_said_in_a_sentence():
     """Screen readers read the sentence."""
     first = run(1, {"python": A}, {"python": B})
     second = run(2, {"python": B}, {"python": C}, error="E", status="error")
-    assert line_words(Line(first, [], "k")) == "In[1] ran, moved python."
-    assert line_words(Line(second, [first], "k")) == (
+    assert Line(first, [], "k").words == "In[1] ran, moved python."
+    assert Line(second, [first], "k").words == (
         "In[2] ended: error, moved python, result differs from In[1]."
     )
 

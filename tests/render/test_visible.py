@@ -18,7 +18,6 @@ from ipytorchseed.ledger.records import Observed, SeedEntry
 from ipytorchseed.render.check import CheckView
 from ipytorchseed.render.inspection import (
     line_model,
-    line_words,
     now_model,
     settings_model,
     visible_model,
@@ -165,7 +164,7 @@ def test_no_model_of_the_inspector_holds_a_character_that_acts(evil):
         now_model(view.status.states, view.moves),
         settings_model(view.report),
         *map(line_model, view.lines),
-        *map(line_words, view.lines),
+        *(line.words for line in view.lines),
     ]
     for model in models:
         shown = json.dumps(visible_model(model), ensure_ascii=False)

@@ -114,8 +114,9 @@ class Inspector extends Answer {
   /** @param {Extract<Said, {say: "run"}>} ran */
   moved(ran) {
     for (const each of this.now?.now ?? []) {
-      const moved = ran.now[each.name];
-      if (moved) [each.chip, each.by, each.where] = [...moved, "…"];
+      const field = ran.row.fields[each.name];
+      if (field?.to) [each.chip, each.by, each.where] = [field.to, ran.row.name, "…"];
+      else if (field?.between) [each.chip, each.by, each.where] = [field.from, `before ${ran.row.name}`, "…"];
     }
     this.timeline.ran(ran);
     this.drawNow();

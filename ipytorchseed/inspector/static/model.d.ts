@@ -125,7 +125,6 @@ export interface Ran {
   place: number;
   row: Row;
   columns: string[];
-  now: Record<string, [chip: Chip, by: string]>;
   words: string;
 }
 

@@ -181,13 +181,14 @@ def _log(state: State) -> SeedLog:
     """Show which seeds were applied when, across kernel restarts."""
     session = state.tracking.session
     entries = session.ledger.seeds(session.notebook, limit=_SHOWN + 1)
-    runs: dict[tuple[str, int | None], Run] = {}
-    for kernel, count in {(each.kernel, each.execution_count) for each in entries[-_SHOWN:]}:
+    shown, runs = entries[-_SHOWN:], dict[tuple[str, int | None], Run]()
+    for kernel, count in {(each.kernel, each.execution_count) for each in shown}:
         run = None if count is None else session.ledger.find(session.history_key, count, kernel)
         if run is not None and run.kernel == kernel:
             runs[kernel, count] = run
-    note = "" if session.config.tracking else f"Seeds are not logged now: {TRACKING_OFF}"
-    return SeedLog(entries[-_SHOWN:], runs, session.kernel, more=len(entries) > _SHOWN, note=note)
+    notes = [f"The last {_SHOWN} seeds, oldest first."] if len(entries) > _SHOWN else []
+    notes += [] if session.config.tracking else [f"Seeds are not logged now: {TRACKING_OFF}"]
+    return SeedLog(shown, runs, session.kernel, " ".join(notes))
 
 
 def complete_saved(place: Callable[[Session], str], ctx: click.Context, *word: Any) -> list[str]:

@@ -165,6 +165,9 @@ _HOW = {
 }
 _LABEL = 22
 
+# Runs by kernel and number.
+RunsOf = Mapping[tuple[str, int | None], Run]
+
 
 class SeedLog(TableView):
     """The log of seeds.
@@ -173,7 +176,6 @@ class SeedLog(TableView):
         entries: The entries, oldest first.
         runs: The runs that applied the seeds, by kernel and number, if the ledger still has them.
         kernel: The id of the current kernel.
-        more: Whether there are earlier entries.
         note: A further remark; or empty.
     """
 
@@ -182,15 +184,7 @@ class SeedLog(TableView):
         ("Cell", "dim"),
     )
 
-    def __init__(
-        self,
-        entries: Sequence[SeedEntry],
-        runs: Mapping[tuple[str, int | None], Run],
-        kernel: str,
-        *,
-        more: bool = False,
-        note: str = "",
-    ) -> None:
+    def __init__(self, entries: list[SeedEntry], runs: RunsOf, kernel: str, note: str = "") -> None:
         self.rows = []
         for entry in entries:
             run = runs.get((entry.kernel, entry.execution_count))
@@ -200,10 +194,8 @@ class SeedLog(TableView):
                 cell = run_name(run, kernel), label_of(run.source, _LABEL)
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(entry.when))
             self.rows.append((when, str(entry.seed), _HOW.get(entry.how, entry.how), *cell))
-        said = "" if self.rows else "No seed set in this notebook yet."
-        if more:
-            said = f"The last {len(self.rows)} seeds, oldest first."
-        self.title = f"{said} {note}".strip()
+        nothing = "" if self.rows else "No seed set in this notebook yet. "
+        self.title = f"{nothing}{note}".strip()
 
 
 def restored_text(done: Restored, where: str) -> str:

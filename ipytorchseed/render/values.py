@@ -11,7 +11,7 @@ from ipytorchseed.determinism.flag import Unreadable
 from ipytorchseed.render.text import visible
 
 # Hex digits of a digest that are shown to people.
-SHORT = 8
+_SHORT = 8
 
 # Hex digits that a chip shows. A chip is a coloured label for a state in HTML.
 _CODE = 4
@@ -61,7 +61,7 @@ def aligned(values: Sequence[float], spread: float | None) -> Callable[[float], 
 
 def short_digest(digest: str | None) -> str:
     """Shorten a digest for a person."""
-    return digest[:SHORT] if digest else "unknown"
+    return digest[:_SHORT] if digest else "unknown"
 
 
 def code(digest: str) -> str:

@@ -44,7 +44,9 @@ def test_runs_of_earlier_kernels_are_named_by_the_ledgers_number():
 def test_the_text_fits_a_terminal_and_nothing_in_it_is_markup():
     """Only long cells in wide letters are broken into two lines."""
     long = run(5, {}, {}, source="[bold]日本語[/bold]" * 9)
-    log = SeedLog([entry(2**32 - 1, "block")] * 3, {("k", 5): long}, "k", more=True)
+    log = SeedLog(
+        [entry(2**32 - 1, "block")] * 3, {("k", 5): long}, "k", "The last 3 seeds, oldest first."
+    )
     assert max(map(len, log.text().splitlines())) <= 80
     assert log.text().count("  4294967295   its.deterministic   In[5]   [bold]日") == 3
     assert re.search(r"^\S+ \d\d:\d\d:\d\d  ", log.text(), re.MULTILINE)

@@ -1,9 +1,10 @@
 """``%why`` as text, HTML and JSON."""
 
-from __future__ import annotations
-
+import math
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
+from operator import eq
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import BOX, charted, draw_curves, sparklines
@@ -51,6 +52,9 @@ _MOST_DETAIL = 40
 # Significant digits of a number in a list.
 _DIGITS = 4
 
+# The tolerance between a number and the same number as printed.
+_ALIKE = 1e-3
+
 
 class WhyView(View):
     """A view of an explanation.
@@ -89,9 +93,10 @@ class WhyView(View):
         self.causes = [cause for cause in causes if cause not in folded]
         self.folded = [cause for cause in causes if cause in folded]
         self.series = charted(said.changed)
-        # A result that a variable already shows is not listed.
-        known = {("result", each.detail) for each in said.changed if each.what == "variable"}
-        changed = [each for each in said.changed if (each.what, each.detail) not in known]
+        changed = list[Change]()  # without numbers that an earlier change already shows
+        for each in said.changed:
+            if not any(_tells_same(other, each) for other in changed):
+                changed.append(each)
         self.shown = [(each.name or each.what, each.detail) for each in changed[:_MOST_CHANGES]]
         self.more = len(changed) - len(self.shown)
         folder = f"{said.run.settings.get(FOLDER) or ''}/"
@@ -366,6 +371,13 @@ def cause_json(cause: Cause) -> dict[str, object]:
 def _is_step(change: Change) -> bool:
     """Return whether a change is from one known number to another."""
     return len(change.before or ()) == len(change.after or ()) == 1
+
+
+def _tells_same(change: Change, other: Change) -> bool:
+    """Return whether two changes show the same numbers, even if one is printed."""
+    one, two = ((*(each.before or ()), *(each.after or ())) for each in (change, other))
+    near = partial(math.isclose, rel_tol=_ALIKE, abs_tol=_ALIKE) if other.what == "stdout" else eq
+    return len(one) == len(two) > 0 and all(map(near, one, two))
 
 
 def _run(run: Run) -> dict[str, object]:

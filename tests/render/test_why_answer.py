@@ -125,7 +125,7 @@ def test_untested_inputs_of_the_cell_itself_come_after_what_another_cell_changed
 
 
 def test_a_number_that_has_several_names_is_listed_once():
-    """The result is often a variable of the cell."""
+    """The variable, the result and the printed text often show the same number."""
     changed = [STEP, Change("result", "", "2.3 → 1.9", (2.3,), (1.9,)), SEVERAL]
     assert _view(changed=changed).text().count("2.3 → 1.9") == 2  # in the title, too
 

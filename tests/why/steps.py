@@ -291,7 +291,7 @@ STEPS = {
     ),
     "leave": _leave("undo.callback(lambda: stays.extend(leave()))", "pass", _MAKER),
     "leave shell": _leave(
-        "undo.enter_context(restored_shell(shell))", "pass",
+        "undo.enter_context(restored_shell(state.shell))", "pass",
         f"{PROVE}::test_an_interrupt_leaves_everything_as_before",
     ),
     "leave telling names": _engine("return [*unbound, *self", "return [*self", ENGINE),

@@ -159,8 +159,8 @@ def run_unseen(
     outputs, result = OutputWatch(like.timed, like.addressed), ExecutionResult(None)
     with silenced(shell, outputs):
         shell.events.callbacks = {  # only matplotlib's, which shows and closes figures
-            name: [each for each in all_ if getattr(each, "__name__", "") == "flush_figures"]
-            for name, all_ in shell.events.callbacks.items()
+            name: [each for each in known if getattr(each, "__name__", "") == "flush_figures"]
+            for name, known in shell.events.callbacks.items()
         }
         try:
             with around:

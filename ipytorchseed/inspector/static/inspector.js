@@ -5,7 +5,7 @@ import { Answer, Card } from "./answer.js";
 import { act, breakable, button, chip, fill, h, span, table, write } from "./elements.js";
 import { Timeline } from "./timeline.js";
 
-/** @import {Alone, Child, Done, Model, Now, Props, Said, Settings, Standing, Why, Wish} from "./model" */
+/** @import {Alone, Child, Done, Model, Now, Said, Settings, Standing, Why, Wish} from "./model" */
 
 const QUIET = 250; // milliseconds without a run before the kernel is asked for details
 

@@ -1,5 +1,7 @@
 """``%why`` as text, HTML and JSON."""
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Iterator, Sequence

@@ -41,7 +41,8 @@ _OPERATION = lazy_pattern(
 # Functions of torch that start a backward pass.
 _ENGINE = frozenset({"_engine_run_backward", "run_backward"})
 
-_recent: deque[Alert] = deque(maxlen=20)
+# The last alerts of this process, the latest last.
+recent: deque[Alert] = deque(maxlen=20)
 
 _FILTER = rf"[\s\S]*({_UNDETERMINED}|{_ATTENTION}|{_CUBLAS})"
 
@@ -53,16 +54,16 @@ class Alert(Struct, frozen=True):
         operation: The operation's name in torch: ``put_``.
         line: The line of the cell or file, from 1; None if no frame of the user called it.
         code: The text of the forward line if it is known, else of ``line``.
-        count: The number of alerts.
         forward: The line of the forward operation, for an alert in a backward pass; None if there
             is no such line, or if the pass was not watched.
+        count: The number of alerts.
     """
 
     operation: str
     line: int | None
     code: str
-    count: int = 1
     forward: int | None = None
+    count: int = 1
 
     def __str__(self) -> str:
         place = "" if self.line is None else f"line {self.line}, "
@@ -72,19 +73,9 @@ class Alert(Struct, frozen=True):
         return f"{self.operation} ({place}{often})"
 
     @property
-    def backward(self) -> bool:
-        """Whether the operation is a backward one; ``line`` then calls ``backward``."""
-        return "backward" in self.operation
-
-    @property
     def instead(self) -> str:
         """What to use instead."""
         return find_advice(self.operation) or UNLISTED
-
-
-def recent_alerts() -> tuple[Alert, ...]:
-    """Return the last alerts of this process, the latest last."""
-    return tuple(_recent)
 
 
 def operation_in(message: str) -> str | None:
@@ -108,17 +99,13 @@ class AlertCollector:
         self._pick = pick
         self._forward = forward
         self._counts: Counter[tuple[str, int | None, str, int | None]] = Counter()
-        self._entry: Any = None
+        self._entry: Any = None  # our filter, while counting
         self._shown: Any = None
-        self._listening = False
 
     def take(self) -> list[Alert]:
         """Return the alerts so far in the order of first appearance, and forget them."""
-        alerts = [
-            Alert(operation, line, code, count, forward)
-            for (operation, line, code, forward), count in self._counts.items()
-        ]
-        _recent.extend(alerts)
+        alerts = [Alert(*key, count) for key, count in self._counts.items()]
+        recent.extend(alerts)
         self._counts.clear()
         return alerts
 
@@ -130,18 +117,17 @@ class AlertCollector:
         self._entry = warnings.filters[0]
         self._shown = warnings.showwarning
         warnings.showwarning = self._show
-        self._listening = True
 
     def stop(self) -> None:
         """Stop counting; keep filters and hooks that others have set since."""
-        self._listening = False  # others may have kept our hook, and call or restore it
         if self._entry in warnings.filters:
             warnings.filters.remove(self._entry)  # type: ignore[attr-defined]
+        self._entry = None  # others may have kept our hook, and call or restore it
         if warnings.showwarning == self._show:
             warnings.showwarning = self._shown
 
     def _show(self, message: Warning | str, *args: Any, **kwargs: Any) -> None:
-        operation = operation_in(str(message)) if self._listening else None
+        operation = operation_in(str(message)) if self._entry else None
         if operation is None:
             self._shown(message, *args, **kwargs)
             return
@@ -153,13 +139,12 @@ class AlertCollector:
         self._counts[operation, line, code, forward] += 1
 
 
-def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None) -> str | None:
+def note_alert(error: BaseException, pick: PickPlace) -> str | None:
     """Add a note to an error that torch raised for lack of a deterministic algorithm.
 
     Args:
         error: Any error; one that is not an alert stays unchanged.
         pick: Chooses the place to name, as for ``AlertCollector``.
-        forward: The line of the forward operation, if a watched backward pass raised the error.
 
     Returns:
         The note, or None if the error is not an alert or already has its note.
@@ -168,19 +153,18 @@ def note_alert(error: BaseException, pick: PickPlace, forward: int | None = None
     if operation is None or any("--warn" in note for note in getattr(error, "__notes__", ())):
         return None
     stack = [*walk_tb(error.__traceback__)][::-1]
-    place = pick(stack)
-    at = "" if place is None else f" (line {place[1]})"
-    lines = [f"{operation}{at} has no deterministic algorithm."]
-    backward = _is_called_by_engine(stack, place)
-    if place is not None and (backward or "backward" in operation):
-        called = f"in the backward pass called on line {place[1]}"
-        lines = [f"{operation}, {called}, has no deterministic algorithm."]
-        if backward and forward is not None:
-            lines.append(f"its forward is line {forward}: {_text_of(place[0], forward)}")
-    lines.append(f"instead: {find_advice(operation) or UNLISTED}")
-    lines.append("or let it pass and list such operations: %%deterministic --warn")
-    error.add_note("\n".join(lines))
-    return "\n".join(lines)
+    place, at = pick(stack), ""
+    if place is not None:
+        at = f" (line {place[1]})"
+        if "backward" in operation or _is_called_by_engine(stack, place):
+            at = f", in the backward pass called on line {place[1]},"
+    note = (
+        f"{operation}{at} has no deterministic algorithm.\n"
+        f"instead: {find_advice(operation) or UNLISTED}\n"
+        "or let it pass and list such operations: %%deterministic --warn"
+    )
+    error.add_note(note)
+    return note
 
 
 def _is_called_by_engine(stack: list[Place], place: Place | None) -> bool:
@@ -210,25 +194,20 @@ _ON_CPU = "do this step on the CPU, x.cpu(), where it repeats"
 # Patterns that match the name of an operation in torch's error, and what to use instead.
 ADVICE: dict[str, str] = {
     r"^avg_pool3d": "conv3d with a constant kernel and groups=channels; convolutions repeat",
-    r"^adaptive_avg_pool2d": (
-        "x.mean((-2, -1)) for output size 1, else AvgPool2d with a fixed kernel"
-    ),
-    r"^adaptive_avg_pool3d": (
-        "x.mean((-3, -2, -1)) for output size 1, else conv3d with a constant kernel"
-    ),
-    r"^adaptive_max_pool2d": (
-        "x.amax((-2, -1)) for output size 1, else MaxPool2d with a fixed kernel"
-    ),
+    r"^adaptive_avg_pool2d":
+        "x.mean((-2, -1)) for output size 1, else AvgPool2d with a fixed kernel",
+    r"^adaptive_avg_pool3d":
+        "x.mean((-3, -2, -1)) for output size 1, else conv3d with a constant kernel",
+    r"^adaptive_max_pool2d":
+        "x.amax((-2, -1)) for output size 1, else MaxPool2d with a fixed kernel",
     r"^fractional_max_pool2d": "MaxPool2d",
     r"^fractional_max_pool3d": "MaxPool3d",
-    r"^max_unpool": (
-        "zeros(N, C, size).scatter(2, indices.flatten(2), x.flatten(2)); scatter repeats"
-    ),
+    r"^max_unpool":
+        "zeros(N, C, size).scatter(2, indices.flatten(2), x.flatten(2)); scatter repeats",
     r"^upsample_": 'interpolate(mode="nearest"), or ConvTranspose2d with fixed weights',
     r"^reflection_pad": 'pad(mode="replicate"), or index the mirrored positions: x[..., index]',
-    r"^nll_loss": (
-        "the loss of flattened pixels: cross_entropy(x.movedim(1, -1).flatten(0, -2), y.flatten())"
-    ),
+    r"^nll_loss":
+        "the loss of flattened pixels: cross_entropy(x.movedim(1, -1).flatten(0, -2), y.flatten())",
     r"^(cudnn_)?ctc_loss": _ON_CPU,
     r"^embedding_bag": 'mode="sum" or "mean", or Embedding followed by amax(1)',
     r"^put_": "x.view(-1)[index] = values, if x is contiguous",
@@ -237,15 +216,14 @@ ADVICE: dict[str, str] = {
     r"^median": "x.sort(stable=True) and take the middle one",
     r"^(cudnn_)?grid_sampler": _ON_CPU,
     r"^cumsum": _ON_CPU,
-    r"^scatter_reduce": (
+    r"^scatter_reduce":
         'exp of reduce="sum" of the logarithms for a product of positive numbers, else do this'
-        " step on the CPU"
-    ),
+        " step on the CPU",
     r"^quantized_resize": "make a new quantized tensor of that size",
     r"^kthvalue": "x.sort(stable=True) and take the k-th",
     r" [Aa]ttention$": "leave out --warn: without it torch uses an algorithm that repeats",
     r"^cuBLAS$": "start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
-}
+}  # fmt: skip
 
 UNLISTED = "do this step on the CPU if it repeats there"
 

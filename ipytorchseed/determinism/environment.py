@@ -68,41 +68,36 @@ def _has_old_cublas(machine: Machine) -> bool:
     return machine.cuda and machine.torch < (2, 10)
 
 
+def _has_flash_attention(machine: Machine) -> bool:
+    return machine.cuda and "flash_attn" in sys.modules
+
+
 def _variable(name: str, why: str, source: str, **fields: Any) -> Flag:
     """Return the flag of an environment variable.
 
     By default it is too late to change it, because the process has already started.
     """
-    return Flag(
-        name=name,
-        get=lambda: os.environ.get(name),
-        set=partial(set_variable, name),  # in time for child processes
-        why=why,
-        source=source,
-        **{"late": lambda _: "read when the process starts", **fields},
-    )
+    late = {"late": lambda _: "read when the process starts"}
+    write = partial(set_variable, name)  # in time for child processes
+    return Flag(name, lambda: os.environ.get(name), why, source, write, **{**late, **fields})
 
 
-_THREADS: dict[str, Any] = {"changes_with": "torch.num_threads"}
+_THREADS = "torch.num_threads"
 _NOTES = "https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_inference.html"
 
 FLAGS: tuple[Flag, ...] = (
-    Flag(
-        name="PYTHONHASHSEED",
-        get=hash_seed,
+    Flag("PYTHONHASHSEED", hash_seed,
+        "Strings hash differently in each process unless it is fixed, so sets of strings have"
+        " a different order after a restart.",
+        "https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
         wanted=lambda _: "0",
         fits=lambda value, _: value != "random",
         late=lambda _: (
             "read when Python starts; setting it in a notebook does nothing to this kernel"
         ),
-        why="Strings hash differently in each process unless it is fixed, so sets of strings have"
-        " a different order after a restart.",
-        source="https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
         risk="the order of a set of strings changes at each restart",
-        remedy="start Jupyter with PYTHONHASHSEED=0",
-    ),
-    _variable(
-        "CUBLAS_WORKSPACE_CONFIG",
+        remedy="start Jupyter with PYTHONHASHSEED=0"),
+    _variable("CUBLAS_WORKSPACE_CONFIG",
         "Up to torch 2.9 it must be :4096:8 or :16:8 (:4096:2, which old posts give, is refused)."
         " From 2.10, torch allocates cuBLAS's workspace itself.",
         "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
@@ -111,34 +106,28 @@ FLAGS: tuple[Flag, ...] = (
         applies=_has_old_cublas,
         late=lambda machine: "read once, and CUDA has started" if machine.started else None,
         risk="cuBLAS may use its workspace in a different order",
-        remedy="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8",
-    ),
-    _variable(
-        "FLASH_ATTENTION_DETERMINISTIC",
+        remedy="start Jupyter with CUBLAS_WORKSPACE_CONFIG=:4096:8"),
+    _variable("FLASH_ATTENTION_DETERMINISTIC",
         "If 1, flash_attn uses a deterministic backward pass when transformers calls it.",
         "https://github.com/huggingface/transformers/blob/main/src/transformers/"
         "modeling_flash_attention_utils.py",
+        wanted=lambda machine: "1" if _has_flash_attention(machine) else ANY,
+        applies=_has_flash_attention,
         late=lambda _: None,
-        wanted=lambda machine: "1" if machine.cuda and "flash_attn" in sys.modules else ANY,
-        applies=lambda machine: machine.cuda and "flash_attn" in sys.modules,
-        risk="flash_attn's backward adds up in any order",
-    ),
-    _variable(
-        "CUDA_LAUNCH_BLOCKING",
+        risk="flash_attn's backward adds up in any order"),
+    _variable("CUDA_LAUNCH_BLOCKING",
         "If 1, kernels run one after the other. This mattered for RNNs on CUDA 10.1 and no longer"
-        " changes results.",
-        "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html",
-    ),
-    _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _NOTES, **_THREADS),
-    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _NOTES, **_THREADS),
-    _variable(
-        "MKL_CBWR",
+        " changes results.", "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html"),
+    _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _NOTES,
+        changes_with=_THREADS),
+    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _NOTES,
+        changes_with=_THREADS),
+    _variable("MKL_CBWR",
         "Fixes MKL's instruction set, so that different CPUs of a family give the same bits; on one"
         " machine, AUTO makes products independent of an array's memory address.",
         "https://www.intel.com/content/www/us/en/docs/onemkl/developer-guide-linux/2025-0/"
-        "obtaining-numerically-reproducible-results.html",
-    ),
-)
+        "obtaining-numerically-reproducible-results.html"),
+)  # fmt: skip
 
 
 def read() -> dict[str, object]:

@@ -88,18 +88,16 @@ class Setting(Struct, frozen=True):
 
     def statement(self, before: Any, after: Any = None) -> str:  # JSON values
         """Return the statement that restores a value, or the ones that changed."""
-        package = self.restore.partition(".")[0]
-        if not isinstance(before, dict):
-            if "{name}" in self.restore:
-                return ""  # a damaged receipt
-            return f"import {package}; {self.restore.format(repr(before))}"
+        begin, singly = f"import {self.restore.partition('.')[0]}; ", "{name}" in self.restore
+        if not isinstance(before, dict):  # else it is a damaged receipt
+            return "" if singly else begin + self.restore.format(repr(before))
         later = after if isinstance(after, dict) else {}  # a receipt of another version
         moved = {n: each for n, each in before.items() if n not in later or later[n] != each}
-        if "{name}" in self.restore:
-            calls = [self.restore.format(name=n, value=repr(each)) for n, each in moved.items()]
-            return "; ".join([f"import {package}", *calls])
+        if singly:
+            calls = (self.restore.format(name=n, value=repr(each)) for n, each in moved.items())
+            return begin + "; ".join(calls)
         given = ", ".join(f"{name}={each!r}" for name, each in moved.items())
-        return f"import {package}; {self.restore.format(given)}"
+        return begin + self.restore.format(given)
 
 
 # Packages whose objects draw themselves with matplotlib, as ``frame.plot()`` does.
@@ -145,16 +143,9 @@ _OF_JAX = (
 
 def _hooks(module: str, source: str) -> Setting:
     """Return the row for the hooks of all modules, or of all optimizers."""
-    return Setting(
-        f"{module}.hooks",
-        "torch",
-        NUMBERS,
-        partial(library.read_hooks, module),
-        write=partial(library.remove_hooks, module),
-        keep=lambda _: library.keep_hooks(module),
-        fits=operator.not_,
-        source=source,
-    )
+    return Setting(f"{module}.hooks", "torch", NUMBERS, partial(library.read_hooks, module),
+        write=partial(library.remove_hooks, module), fits=operator.not_, source=source,
+        keep=lambda _: library.keep_hooks(module))  # fmt: skip
 
 
 # All settings except torch's flags and environment variables.
@@ -362,10 +353,8 @@ def read_libraries(packages: Collection[str]) -> dict[str, Any]:
         packages: The packages that the cell's code uses, directly or indirectly.
     """
     found: dict[str, Any] = {}
-    try:  # noqa: SIM105 -- faster, and it runs before every cell
+    with suppress(OSError):  # the folder was removed
         found["folder"] = os.getcwd()  # noqa: PTH109 -- a string is stored
-    except OSError:  # the folder was removed
-        pass
     waiting = _waiting()
     for point in [each for each in waiting if each.module.partition(".")[0] in sys.modules]:
         waiting.remove(point)
@@ -393,13 +382,8 @@ def library_flags() -> Iterator[Flag]:
             held = setting.read(sys.modules[setting.package])
             values = held if isinstance(held, dict) else {"": held}
             for name in values:
-                yield Flag(
-                    name=f"{setting.name}.{name}" if name else setting.name,
-                    get=partial(values.get, name),
-                    why=setting.why,
-                    source=setting.source,
-                    set=setting.set,
-                )
+                full, get = f"{setting.name}.{name}".rstrip("."), partial(values.get, name)
+                yield Flag(full, get, setting.why, setting.source, setting.set)
 
 
 def restore_libraries(saved: Mapping[str, Any]) -> None:

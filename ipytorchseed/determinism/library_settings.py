@@ -15,21 +15,16 @@ from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
+from ipytorchseed.determinism import process_settings as process
 from ipytorchseed.determinism.flag import PLAIN
-from ipytorchseed.determinism.process_settings import (
-    Undo,
-    keep_attributes,
-    keep_contents,
-    plain_values,
-    value_of,
-)
+from ipytorchseed.determinism.process_settings import Undo
 
 
 def read_sklearn(package: Any, *, shown: bool) -> dict[str, Any]:
     """Return scikit-learn's settings for display if ``shown``, else all others."""
     names = {"display", "print_changed_only"}
     config = package.get_config().items()
-    return plain_values({name: value for name, value in config if (name in names) is shown})
+    return process.plain_values({name: value for name, value in config if (name in names) is shown})
 
 
 def pandas_options(pandas: Any) -> dict[str, Any]:
@@ -55,13 +50,12 @@ _COMPUTES = frozenset({
 
 def read_pandas(pandas: Any, *, shown: bool) -> dict[str, Any]:
     """Return pandas' options for showing tables if ``shown``, else for computing."""
-    return plain_values(
-        {
-            name: value
-            for name, value in pandas_options(pandas).items()
-            if (name.startswith("display.") if shown else name in _COMPUTES)
-        }
-    )
+
+    def is_wanted(name: str) -> bool:
+        return name.startswith("display.") if shown else name in _COMPUTES
+
+    options = pandas_options(pandas)
+    return process.plain_values({name: options[name] for name in options if is_wanted(name)})
 
 
 def keep_pandas(pandas: Any) -> Undo:
@@ -109,7 +103,7 @@ def read_accelerator(accelerate: Any) -> dict[str, Any]:
     """Return the state that all ``Accelerator`` objects share; empty if none exists."""
     held = accelerate.state.AcceleratorState._shared_state  # noqa: SLF001 -- the public class creates it
     names = "_mixed_precision", "device", "distributed_type", "num_processes"
-    return plain_values({name.lstrip("_"): held[name] for name in names if name in held})
+    return process.plain_values({name.lstrip("_"): held[name] for name in names if name in held})
 
 
 def read_pyro(pyro: Any) -> dict[str, str]:
@@ -124,7 +118,7 @@ def read_pyro(pyro: Any) -> dict[str, str]:
 def keep_pyro(pyro: Any) -> Undo:
     """Return a function that restores the parameters: the names and the numbers."""
     store = pyro.get_param_store()
-    undos = [keep_contents(each) for each in vars(store).values() if type(each) is dict]
+    undos = [process.keep_contents(each) for each in vars(store).values() if type(each) is dict]
     numbers = [(each, each.detach().clone()) for each in store._params.values()]  # noqa: SLF001 -- as read
 
     def undo() -> None:
@@ -200,7 +194,9 @@ def read_hooks(module: str, _: object) -> dict[str, Any]:
 def keep_hooks(module: str) -> Undo:
     """Return a function that restores the hooks for all modules, or all optimizers."""
     owner = sys.modules[module]
-    return keep_attributes(owner, *(name for name in vars(owner) if name.startswith("_global_")))
+    return process.keep_attributes(
+        owner, *(name for name in vars(owner) if name.startswith("_global_"))
+    )
 
 
 def remove_hooks(module: str, *_: object) -> None:
@@ -230,6 +226,15 @@ NOT_DRAWN = (
 _known: tuple[list[Any], dict[str, Any]] = [], {}
 
 
+def _drawn(matplotlib: Any) -> dict[str, Any]:
+    """Return a copy of the settings, except those for windows, keys and animations."""
+    return {
+        name: [*each] if type(each) is list else each
+        for name, each in dict.items(matplotlib.rcParams)  # without warnings for old names
+        if not name.startswith(NOT_DRAWN)
+    }
+
+
 def read_rc(matplotlib: Any) -> dict[str, Any]:
     """Return the settings that differ from matplotlib's defaults."""
     global _known  # noqa: PLW0603 -- settings belong to the process; there are 300, which rarely change
@@ -237,37 +242,25 @@ def read_rc(matplotlib: Any) -> dict[str, Any]:
     values = [[*each] if type(each) is list else each for each in held]
     if values != _known[0]:
         usual = matplotlib.rcParamsDefault
-        moved = {
-            name: value
-            for name, value in dict.items(matplotlib.rcParams)  # without warnings for old names
-            if not name.startswith(NOT_DRAWN) and value != dict.get(usual, name)
-        }
-        _known = values, plain_values(moved)
+        now = _drawn(matplotlib).items()
+        moved = {name: value for name, value in now if value != dict.get(usual, name)}
+        _known = values, process.plain_values(moved)
     return _known[1]
 
 
 def keep_rc(matplotlib: Any) -> Undo:
-    """Return a function that restores settings, except those for windows and keys.
-
-    The function does not validate the values.
-    """
-    kept = {
-        name: [*each] if type(each) is list else each
-        for name, each in dict.items(matplotlib.rcParams)
-        if not name.startswith(NOT_DRAWN)
-    }
-    return lambda: dict.update(matplotlib.rcParams, kept)
+    """Return a function that restores settings, without validating the values."""
+    return partial(dict.update, matplotlib.rcParams, _drawn(matplotlib))
 
 
 def write_rc(matplotlib: Any, values: Mapping[str, Any]) -> None:
     """Set the settings of a record, and all others to their defaults."""
     now = read_rc(matplotlib)
-    for name in now.keys() - values.keys():
-        usual = dict.get(matplotlib.rcParamsDefault, name)
-        dict.update(matplotlib.rcParams, {name: usual})
+    usual = {n: dict.get(matplotlib.rcParamsDefault, n) for n in now.keys() - values.keys()}
+    dict.update(matplotlib.rcParams, usual)
     for name, value in values.items():
         if now.get(name) != value and not name.startswith(NOT_DRAWN):
-            matplotlib.rcParams[name] = value_of(value)
+            matplotlib.rcParams[name] = process.value_of(value)
 
 
 def read_figures(pyplot: Any) -> dict[str, Any]:
@@ -290,7 +283,7 @@ def keep_figures(pyplot: Any) -> Undo:
     axes = [each["_localaxes"] for each in figures]
     stacks = [vars(each["_axstack"])["_axes"] for each in figures]  # the current axes are last
     drawn = [vars(each)["_children"] for each in chain(*axes)]
-    undos = [keep_contents(each) for each in (*axes, *stacks, *drawn)]
+    undos = [process.keep_contents(each) for each in (*axes, *stacks, *drawn)]
 
     def undo() -> None:
         if [*held.figs.items()] != kept:
@@ -316,7 +309,7 @@ def read_inline(inline: Any) -> dict[str, Any]:
     values = getattr(made._instance, "_trait_values", {})  # noqa: SLF001 -- access sets them
     usual = {name: getattr(made, name).default() for name in PICTURES}
     moved = {n: values[n] for n in PICTURES if n in values and values[n] != usual[n]}
-    return plain_values(
+    return process.plain_values(
         {n: sorted(each) if type(each) is set else each for n, each in moved.items()}
     )
 
@@ -330,5 +323,5 @@ def write_inline(inline: Any, values: Mapping[str, Any]) -> None:
     for name in PICTURES:
         if now.get(name) != values.get(name):
             usual = getattr(kind, name).default()
-            value = value_of(values[name]) if name in values else usual
+            value = process.value_of(values[name]) if name in values else usual
             setattr(made, name, {*value} if type(usual) is set else value)

@@ -10,10 +10,9 @@ flags are read one by one, and restored together.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ipytorchseed.determinism.flag import Flag, Unreadable
-from ipytorchseed.determinism.torch_flags import attribute, functions
+from ipytorchseed.determinism.torch_flags import attribute, functions, has_cuda
 
 _SOURCE = "https://docs.pytorch.org/docs/stable/notes/cuda.html#tf32-on-ampere"
 
@@ -30,8 +29,6 @@ _KEYS: dict[str, tuple[str, str]] = {  # parents first
 }
 _WHAT = {"all": "operations", "matmul": "matrix products", "conv": "convolutions", "rnn": "RNNs"}
 _MATMUL = "torch.float32_matmul_precision"
-_CUBLAS = "torch.backends.cuda.matmul.allow_tf32"
-_CUDNN = "torch.backends.cudnn.allow_tf32"
 
 
 def _read(key: tuple[str, str]) -> str:
@@ -50,50 +47,30 @@ def _key_flag(name: str, key: tuple[str, str]) -> Flag:
     backend, operation = key
     what = _WHAT[operation]
     where = {"generic": "everywhere", "cuda": "on NVIDIA GPUs", "mkldnn": "in oneDNN"}[backend]
-    return Flag(
-        name=name,
-        get=lambda: _read(key),
-        set=lambda value: _write(key, value),
+    why = f"The precision of float32 {what} {where}; `none` inherits that of the level above."
+    return Flag(name, lambda: _read(key), why, _SOURCE, lambda value: _write(key, value),
         applies=lambda machine: machine.torch >= (2, 9) and (backend != "cuda" or machine.cuda),
-        why=f"The precision of float32 {what} {where}; `none` inherits that of the level above.",
-        source=_SOURCE,
-        changes_with=_MATMUL if operation == "matmul" else "",
-    )
+        changes_with=_MATMUL if operation == "matmul" else "")  # fmt: skip
 
 
-def _old_flag(name: str, what: str, *, cuda: bool, **fields: Any) -> Flag:
-    return Flag(
-        name=name,
-        applies=(lambda machine: machine.cuda) if cuda else (lambda _: True),
-        why=f"{what} in float32 may round their input to fewer bits; this is the older form"
-        " of fp32_precision.",
-        source=_SOURCE,
-        **fields,
-    )
-
-
-_matmul = functions("get_float32_matmul_precision", "set_float32_matmul_precision")
-_cublas = attribute("backends.cuda.matmul.allow_tf32")
-_cudnn = attribute("backends.cudnn.allow_tf32")
-
-FLAGS: tuple[Flag, ...] = (
-    _old_flag(_MATMUL, "Matrix products", cuda=False, **_matmul),
-    _old_flag(_CUBLAS, "Matrix products on GPU", cuda=True, changes_with=_MATMUL, **_cublas),
-    _old_flag(_CUDNN, "Convolutions and RNNs on GPU", cuda=True, **_cudnn),
-    *(_key_flag(name, key) for name, key in _KEYS.items()),
+_OLDER = (
+    " in float32 may round their input to fewer bits; this is the older form of fp32_precision."
 )
 
+_products = functions("float32_matmul_precision", "get_float32_matmul_precision",
+    "set_float32_matmul_precision", f"Matrix products{_OLDER}", _SOURCE)  # fmt: skip
+_gpu = attribute("backends.cuda.matmul.allow_tf32", f"Matrix products on GPU{_OLDER}", _SOURCE,
+    applies=has_cuda, changes_with=_MATMUL)  # fmt: skip
+_cudnn = attribute("backends.cudnn.allow_tf32", f"Convolutions and RNNs on GPU{_OLDER}", _SOURCE,
+    applies=has_cuda)  # fmt: skip
 
-# The older settings: the flags that read the setting, the values that the first flag can have, the
-# function that sets it, and the keys of the table that this function also changes.
-_OLD_SETTINGS = (
-    (
-        (_MATMUL, _CUBLAS),
-        ("highest", "high", "medium"),
-        _matmul["set"],
-        frozenset({("cuda", "matmul"), ("mkldnn", "matmul")}),
-    ),
-    ((_CUDNN,), (True, False), _cudnn["set"], frozenset({("cuda", "conv"), ("cuda", "rnn")})),
+FLAGS = _products, _gpu, _cudnn, *(_key_flag(name, key) for name, key in _KEYS.items())
+
+# The older settings: the flags that read the setting, the values that the first flag can have, and
+# the keys of the table that setting the first flag also changes.
+_OLD_SETTINGS: tuple[tuple[tuple[Flag, ...], tuple[object, ...], set[tuple[str, str]]], ...] = (
+    ((_products, _gpu), ("highest", "high", "medium"), {("cuda", "matmul"), ("mkldnn", "matmul")}),
+    ((_cudnn,), (True, False), {("cuda", "conv"), ("cuda", "rnn")}),
 )
 
 
@@ -108,19 +85,17 @@ def restore(saved: Mapping[str, object]) -> None:
     Args:
         saved: Values by name, from ``Flag.read``.
     """
-    _put_keys(saved)
-    for names, values, write, written in _OLD_SETTINGS:
-        first = saved[names[0]]
+    _put_keys(saved, set())
+    for flags, values, written in _OLD_SETTINGS:
+        first = saved[flags[0].name]
         for value in values if isinstance(first, Unreadable) else (first,):
-            if all(flag.read() == saved[flag.name] for flag in FLAGS if flag.name in names):
+            if all(flag.read() == saved[flag.name] for flag in flags):
                 break
-            write(value)
+            flags[0].set(value)  # type: ignore[misc]  # it is not None
             _put_keys(saved, written)
 
 
-def _put_keys(
-    saved: Mapping[str, object], written: frozenset[tuple[str, str]] = frozenset()
-) -> None:
+def _put_keys(saved: Mapping[str, object], written: set[tuple[str, str]]) -> None:
     """Restore the keys that lack their values, and those in ``written``."""
     for name, key in _KEYS.items():
         value = saved[name]

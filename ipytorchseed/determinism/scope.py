@@ -7,17 +7,12 @@ import importlib
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any, Self, TypeVar
 
-from ipytorchseed.determinism.alerts import (
-    Alert,
-    AlertCollector,
-    PickPlace,
-    innermost_in,
-    note_alert,
-)
+from ipytorchseed.determinism import alerts
+from ipytorchseed.determinism.alerts import Alert, AlertCollector, PickPlace
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.interrupts import held_interrupts
 from ipytorchseed.determinism.machine import Machine
@@ -105,7 +100,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         self.stuck: list[str] = []
         self.pick: PickPlace | None = None
         self.forward: Callable[[], int | None] = lambda: None
-        self._here: PickPlace | None = None
+        self._here: PickPlace = lambda _: None
         self._exits: ExitStack | None = None  # what `end` does
         self._collector: AlertCollector | None = None
 
@@ -135,18 +130,18 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         if self.isolate:
             exits.callback(states.restore, states.snapshot())
         before = read_flags()
-        exits.callback(self._restore_flags, before)
         self.alerts, self.changes, self.stuck = [], [], []
+        exits.callback(lambda: self.stuck.extend(restore_flags(before)))
         for flag, wish in wanted_flags(warn=self.warn, cudnn=self.cudnn):
             if not flag.fits(before[flag.name], wish):
                 self.changes.append((flag.name, before[flag.name], wish))
             if flag.set is not None and not flag.fits(flag.read(), wish):
                 flag.set(wish)
         if self.warn:
-            pick = self.pick or self._here or (lambda _: None)
-            self._collector = AlertCollector(pick, self.forward)
-            self._collector.start()
-            exits.callback(self._stop_collecting, self._collector)
+            self._collector = collector = AlertCollector(self.pick or self._here, self.forward)
+            collector.start()
+            exits.callback(lambda: self.alerts.extend(collector.take()))
+            exits.callback(collector.stop)
         if self.seed is not None:
             seed_all(self.seed)
 
@@ -160,19 +155,13 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
             if exits is not None:
                 exits.close()
 
-    def _restore_flags(self, before: Mapping[str, object]) -> None:
-        self.stuck = restore_flags(before)
-
-    def _stop_collecting(self, collector: AlertCollector) -> None:
-        collector.stop()
-        self.alerts, self._collector = collector.take(), None
-
     def take_alerts(self) -> list[Alert]:
         """Return the alerts so far, and forget them; the block continues."""
         return self._collector.take() if self._collector is not None else []
 
     def __enter__(self) -> Self:
-        self._here = innermost_in(sys._getframe(1).f_code.co_filename)  # noqa: SLF001 -- the caller
+        caller = sys._getframe(1)  # noqa: SLF001 -- documented
+        self._here = self.pick or alerts.innermost_in(caller.f_code.co_filename)
         self.begin()
         if self.seed is not None:
             tell_seed(self.seed, "block")
@@ -180,9 +169,8 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self.end()
-        pick = self.pick or self._here
-        if error is not None and pick is not None:
-            note_alert(error, pick)
+        if error is not None:
+            alerts.note_alert(error, self._here)
         if self.alerts:
             listed = "; ".join(str(alert) for alert in self.alerts)
             warnings.warn(
@@ -208,7 +196,7 @@ class deterministic:  # noqa: N801 -- used as a verb, like torch.no_grad
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:  # those of the function
             made = deterministic(self.seed, warn=self.warn, isolate=self.isolate, cudnn=self.cudnn)
-            made.pick = innermost_in(home.co_filename) if home else None
+            made.pick = alerts.innermost_in(home.co_filename) if home else None
             with made:
                 return function(*args, **kwargs)
 

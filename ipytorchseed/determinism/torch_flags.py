@@ -11,6 +11,8 @@ from contextlib import suppress
 from operator import attrgetter
 from typing import Any
 
+from msgspec.structs import replace
+
 from ipytorchseed.determinism.flag import ANY, Flag
 from ipytorchseed.determinism.machine import Machine
 
@@ -19,6 +21,8 @@ _NOTES = _DOCS + "notes/randomness.html"
 _USE = _DOCS + "generated/torch.use_deterministic_algorithms.html"
 _BACKENDS = _DOCS + "backends.html"
 _NUMERICS = _DOCS + "notes/numerical_accuracy.html"
+_AUTOGRAD = _DOCS + "notes/autograd.html"
+_THREADS = _DOCS + "notes/cpu_threading_torchscript_inference.html"
 
 
 def _torch() -> Any:  # the module; its stubs lack half of what is read here
@@ -27,143 +31,121 @@ def _torch() -> Any:  # the module; its stubs lack half of what is read here
     return torch
 
 
-def attribute(path: str) -> dict[str, Any]:
-    """Return the fields of a flag that is an attribute: ``backends.cudnn.benchmark``."""
+def attribute(path: str, why: str, source: str, **fields: Any) -> Flag:
+    """Return the flag of an attribute of torch: ``backends.cudnn.benchmark``."""
     holder, _, last = path.rpartition(".")
     find, read = attrgetter(holder), attrgetter(path)
-    return {
-        "get": lambda: read(_torch()),
-        "set": lambda value: setattr(find(_torch()), last, value),
-    }
+
+    def write(value: Any) -> None:
+        setattr(find(_torch()), last, value)
+
+    return Flag(f"torch.{path}", lambda: read(_torch()), why, source, write, **fields)
 
 
-def _attribute_flag(path: str, **fields: Any) -> Flag:
-    return Flag(name=f"torch.{path}", **attribute(path), **fields)
-
-
-def functions(get: str, set_: str = "", *first: str) -> dict[str, Any]:
-    """Return the fields of a flag that functions of torch read and set.
+def functions(
+    name: str, get: str, set_: str, why: str, source: str, *first: str, **fields: Any
+) -> Flag:
+    """Return the flag that functions of torch read and set.
 
     Args:
+        name: The name of the flag without ``torch.``.
         get: The function in torch that reads the value: ``is_autocast_enabled``.
         set_: The function in torch that sets the value; empty if there is none.
+        why: One sentence: what the flag does.
+        source: The address of the documentation.
         first: The first arguments of both functions.
+        **fields: Further fields of ``Flag``.
     """
     read = attrgetter(get)
-    fields: dict[str, Any] = {"get": lambda: read(_torch())(*first)}
     if set_:
         write = attrgetter(set_)
         given = ", ".join([*(f'"{each}"' for each in first), "{}"])
-        fields["set"] = lambda value: write(_torch())(*first, value)
-        fields["statement"] = f"torch.{set_}({given})"
-    return fields
+        fields = {
+            "set": lambda value: write(_torch())(*first, value),
+            "statement": f"torch.{set_}({given})",
+            **fields,
+        }
+    return Flag(f"torch.{name}", lambda: read(_torch())(*first), why, source, **fields)
 
 
-def _has_cuda(machine: Machine) -> bool:
+def has_cuda(machine: Machine) -> bool:
+    """Return whether CUDA devices may be used."""
     return machine.cuda
+
+
+def _has_gpu(machine: Machine) -> bool:
+    return machine.cuda or machine.xpu
 
 
 # -- compiled code ---------------------------------------------------------------------------------
 
 _INDUCTOR = "torch._inductor.config"
-
 _STRICT = f"{_INDUCTOR}.numerics"
-
 _CONFIG = "https://github.com/pytorch/pytorch/blob/main/torch/_inductor/config.py"
+_FAQ = f"{_DOCS}user_guide/torch_compiler/torch.compiler_faq.html"
 
 
-def _inductor_flag(
-    path: str,
-    why: str,
-    source: str = _CONFIG,
-    *,
-    variable: str = "",
-    default: object = False,
-    **fields: Any,
+def _inductor(
+    path: str, why: str, source: str = _CONFIG, *, variable: str = "", **fields: Any
 ) -> Flag:
     """Return the flag of a setting of inductor; ``wanted`` is any value by default.
 
     Args:
         path: The setting's name in inductor's module. If this torch has no such setting, its value
-            is ``default``.
+            is that of an unset variable: False, or "default" for ``numerics``.
         why: One sentence: what the setting does.
         source: The address of the documentation.
-        variable: The environment variable that sets the value when inductor is imported.
-        default: The value without that variable: False, or a word.
+        variable: The environment variable that sets the value when inductor is imported, without
+            ``TORCHINDUCTOR_``.
         **fields: Further fields of ``Flag``.
     """
-    find = attrgetter(path)
+    default = "default" if path == "numerics" else False
 
     def get() -> object:
         module = sys.modules.get(_INDUCTOR)
         if module is not None:
-            try:
-                return find(module)
-            except AttributeError:
-                return default
-        told = os.environ.get(variable, "") if variable else ""
+            return getattr(module, path, default)  # inductor accepts names with dots
+        told = os.environ.get(f"TORCHINDUCTOR_{variable}", "")
         return told == "1" if default is False else told or default
 
-    def set_(value: Any) -> None:
+    def write(value: Any) -> None:
         module = sys.modules.get(_INDUCTOR)
         if module is not None and get() != value:  # another setting may imply it
-            holder, _, last = path.rpartition(".")
             with suppress(AttributeError):  # a torch that lacks it
-                setattr(attrgetter(holder)(module) if holder else module, last, value)
+                setattr(module, path, value)
 
-    return Flag(name=f"{_INDUCTOR}.{path}", get=get, set=set_, why=why, source=source, **fields)
+    return Flag(f"{_INDUCTOR}.{path}", get, why, source, write, **fields)
 
 
 COMPILED: tuple[Flag, ...] = (  # numerics first: "strict" sets the four rows below
-    _inductor_flag(
-        "numerics",
+    _inductor("numerics",
         "Compiled code rounds in the fastest way or, with strict, rounds products, divisions and"
         " sums as eager code does.",
-        variable="TORCHINDUCTOR_NUMERICS",
-        default="default",
-        applies=lambda machine: machine.torch >= (2, 14),
-    ),
-    _inductor_flag(
-        "emulate_precision_casts",
+        variable="NUMERICS", applies=lambda machine: machine.torch >= (2, 14)),
+    _inductor("emulate_precision_casts",
         "Compiled code rounds bf16 and fp16 after each operation, as eager code does; implied by"
         " strict numerics.",
-        variable="TORCHINDUCTOR_EMULATE_PRECISION_CASTS",
-        changes_with=_STRICT,
-    ),
-    _inductor_flag(
-        "eager_numerics.division_rounding",
+        variable="EMULATE_PRECISION_CASTS", changes_with=_STRICT),
+    _inductor("eager_numerics.division_rounding",
         "Compiled code on GPU divides with correct rounding, as eager code does; implied by strict"
         " numerics.",
-        variable="TORCHINDUCTOR_EMULATE_DIVISION_ROUNDING",
-        changes_with=_STRICT,
-        applies=lambda machine: machine.cuda or machine.xpu,
-    ),
-    _inductor_flag(
-        "eager_numerics.disable_ftz",
+        variable="EMULATE_DIVISION_ROUNDING", changes_with=_STRICT, applies=_has_gpu),
+    _inductor("eager_numerics.disable_ftz",
         "If True, compiled code on GPU keeps subnormal numbers, as eager code does; if False, it"
         " may replace them by 0. Implied by strict numerics.",
-        changes_with=_STRICT,
-        applies=lambda machine: machine.cuda or machine.xpu,
-    ),
-    _inductor_flag(
-        "eager_numerics.use_pytorch_libdevice",
+        changes_with=_STRICT, applies=_has_gpu),
+    _inductor("eager_numerics.use_pytorch_libdevice",
         "If True, compiled code on GPU takes functions such as exp and erf from CUDA's library, as"
         " eager code does; if False, from Triton's.",
-        applies=lambda machine: machine.cuda or machine.xpu,
-    ),
-    _inductor_flag(
-        "batch_invariant",
+        applies=_has_gpu),
+    _inductor("batch_invariant",
         "If True, a sample's result in compiled code does not depend on the size of its batch; if"
         " False, the code is tuned to that size.",
-        variable="TORCHINDUCTOR_BATCH_INVARIANT",
-    ),
-    _inductor_flag(
-        "fallback_random",
+        variable="BATCH_INVARIANT"),
+    _inductor("fallback_random",
         "If True, compiled code draws random numbers as eager code does; if False, in its own way."
-        " Both repeat, with different numbers.",
-        "https://docs.pytorch.org/docs/stable/user_guide/torch_compiler/torch.compiler_faq.html",
-    ),
-)
+        " Both repeat, with different numbers.", _FAQ),
+)  # fmt: skip
 
 # -- deterministic algorithms ----------------------------------------------------------------------
 
@@ -176,91 +158,60 @@ def _use(**given: bool) -> None:
 
 
 ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the rows below it
-    Flag(
-        name="torch.use_deterministic_algorithms",
-        **functions("are_deterministic_algorithms_enabled"),
+    functions("use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "",
+        "Operations use a deterministic algorithm, or raise if there is none.", _USE,
         set=lambda value: _use(mode=value),
         statement="torch.use_deterministic_algorithms({})",
         wanted=lambda _: True,
-        why="Operations use a deterministic algorithm, or raise if there is none.",
-        source=_USE,
         risk="operations may add numbers in a different order each time (many on a GPU; on CPU"
-        " index_put_ and put_ with accumulate=True)",
-    ),
-    Flag(
-        name="torch.use_deterministic_algorithms.warn_only",
-        **functions("is_deterministic_algorithms_warn_only_enabled"),
+        " index_put_ and put_ with accumulate=True)"),
+    functions("use_deterministic_algorithms.warn_only",
+        "is_deterministic_algorithms_warn_only_enabled", "",
+        "If torch only warns, the operation runs and may not repeat; flash and"
+        " memory-efficient attention stay nondeterministic in backward.", _USE,
         set=lambda value: _use(warn_only=value),
         statement="",
         wanted=lambda _: False,
-        why="If torch only warns, the operation runs and may not repeat; flash and"
-        " memory-efficient attention stay nondeterministic in backward.",
-        source=_USE,
-        risk="operations without a deterministic algorithm only warn",
-    ),
-    _inductor_flag(
-        "deterministic",
-        variable="TORCHINDUCTOR_DETERMINISTIC",
+        risk="operations without a deterministic algorithm only warn"),
+    _inductor("deterministic",
+        "Compiled code does not choose kernels by timing, which varies. Since torch 2.10,"
+        " use_deterministic_algorithms sets it too; set_deterministic_debug_mode does not.", _USE,
+        variable="DETERMINISTIC",
         changes_with="torch.use_deterministic_algorithms",
         wanted=lambda machine: True if machine.torch >= (2, 10) else ANY,
-        why="Compiled code does not choose kernels by timing, which varies. Since torch 2.10,"
-        " use_deterministic_algorithms sets it too; set_deterministic_debug_mode does not.",
-        source=_USE,
-        risk="torch.compile may choose kernels by timing",
-    ),
-    _attribute_flag(
-        "utils.deterministic.fill_uninitialized_memory",
+        risk="torch.compile may choose kernels by timing"),
+    attribute("utils.deterministic.fill_uninitialized_memory",
+        "Under deterministic algorithms, torch.empty is filled with NaN or the largest"
+        " integer, so that reading unwritten memory repeats.", f"{_DOCS}deterministic.html",
         wanted=lambda _: True,
-        why="Under deterministic algorithms, torch.empty is filled with NaN or the largest"
-        " integer, so that reading unwritten memory repeats.",
-        source=_DOCS + "deterministic.html",
-        risk="torch.empty may show what memory held before",
-    ),
-)
+        risk="torch.empty may show what memory held before"),
+)  # fmt: skip
 
 # -- libraries below torch -------------------------------------------------------------------------
 
 LIBRARIES: tuple[Flag, ...] = (
-    _attribute_flag(
-        "backends.cudnn.enabled",
-        applies=_has_cuda,
-        why="Convolutions and RNNs on GPU run in cuDNN, or in torch's own kernels with other"
-        " rounding.",
-        source=_BACKENDS,
-    ),
-    _attribute_flag(
-        "backends.cudnn.benchmark",
+    attribute("backends.cudnn.enabled",
+        "Convolutions and RNNs on GPU run in cuDNN, or in torch's own kernels with other"
+        " rounding.", _BACKENDS, applies=has_cuda),
+    attribute("backends.cudnn.benchmark",
+        "cuDNN times its algorithms and keeps the fastest. Timings vary, so the choice can"
+        " differ between processes.", _NOTES, applies=has_cuda,
         wanted=lambda _: False,
-        applies=_has_cuda,
-        why="cuDNN times its algorithms and keeps the fastest. Timings vary, so the choice can"
-        " differ between processes.",
-        source=_NOTES,
-        risk="cuDNN may choose a different algorithm in each process",
-    ),
-    _attribute_flag(
-        "backends.cudnn.deterministic",
+        risk="cuDNN may choose a different algorithm in each process"),
+    attribute("backends.cudnn.deterministic",
+        "cuDNN is limited to deterministic algorithms; implied for convolutions by"
+        " deterministic algorithms.", _NOTES, applies=has_cuda,
         wanted=lambda _: True,
-        applies=_has_cuda,
-        why="cuDNN is limited to deterministic algorithms; implied for convolutions by"
-        " deterministic algorithms.",
-        source=_NOTES,
-        risk="cuDNN may use algorithms that add numbers in any order",
-    ),
-    _attribute_flag(
-        "backends.mkldnn.deterministic",
+        risk="cuDNN may use algorithms that add numbers in any order"),
+    attribute("backends.mkldnn.deterministic",
+        "oneDNN is limited to deterministic kernels on Intel GPUs.",
+        "https://github.com/pytorch/pytorch/pull/127379", applies=lambda machine: machine.xpu,
         wanted=lambda machine: True if machine.xpu else ANY,
-        applies=lambda machine: machine.xpu,
-        why="oneDNN is limited to deterministic kernels on Intel GPUs.",
-        source="https://github.com/pytorch/pytorch/pull/127379",
-        risk="oneDNN may use kernels that add numbers in any order",
-    ),
-    _attribute_flag(
-        "backends.mkldnn.enabled",
-        why="Convolutions and matrix products on CPU run in oneDNN, or in torch's own kernels"
-        " with other rounding.",
-        source=_BACKENDS,
-    ),
-)
+        risk="oneDNN may use kernels that add numbers in any order"),
+    attribute("backends.mkldnn.enabled",
+        "Convolutions and matrix products on CPU run in oneDNN, or in torch's own kernels"
+        " with other rounding.", _BACKENDS),
+)  # fmt: skip
 
 # -- smaller types and attention -------------------------------------------------------------------
 
@@ -271,51 +222,42 @@ def _reduction(kind: str) -> Flag:
     Since torch 2.10, the value is a pair.
     """
     name = f"allow_{kind}_reduced_precision_reduction"
+    flag = attribute(
+        f"backends.cuda.matmul.{name}",
+        f"Matrix products of {kind} may add up partial sums in {kind} (second value: with"
+        " split-k).",
+        _NUMERICS,
+        applies=has_cuda,
+    )
 
     def get() -> object:
-        matmul = _torch().backends.cuda.matmul
-        value, split = getattr(matmul, name), getattr(matmul, f"{name}_split_k", None)
+        value = flag.get()
+        split = getattr(_torch().backends.cuda.matmul, f"{name}_split_k", None)
         return value if split is None else (value, split)
 
-    return Flag(
-        name=f"torch.backends.cuda.matmul.{name}",
-        get=get,
-        set=lambda value: setattr(_torch().backends.cuda.matmul, name, value),
-        applies=_has_cuda,
-        why=f"Matrix products of {kind} may add up partial sums in {kind} (second value: with"
-        " split-k).",
-        source=_NUMERICS,
-    )
+    return replace(flag, get=get)
 
 
 def _attention(label: str, get: str, set_: str) -> Flag:
-    return Flag(
-        name=f"torch.backends.cuda.{get}",
-        **functions(f"backends.cuda.{get}", f"backends.cuda.{set_}"),
-        why=f"Attention may run in the {label} kernel, whose rounding differs from the others'.",
-        source=_DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
-    )
+    name = f"backends.cuda.{get}"
+    why = f"Attention may run in the {label} kernel, whose rounding differs from the others'."
+    source = f"{_DOCS}generated/torch.nn.functional.scaled_dot_product_attention.html"
+    return functions(name, name, f"backends.cuda.{set_}", why, source)
 
 
 NUMBERS: tuple[Flag, ...] = (
     _reduction("fp16"),
     _reduction("bf16"),
-    _attribute_flag(
-        "backends.cuda.matmul.allow_fp16_accumulation",
-        applies=lambda machine: machine.torch >= (2, 7) and machine.cuda,
-        why="Matrix products of fp16 may be accumulated in fp16.",
-        source=_NUMERICS,
-    ),
+    attribute("backends.cuda.matmul.allow_fp16_accumulation",
+        "Matrix products of fp16 may be accumulated in fp16.", _NUMERICS,
+        applies=lambda machine: machine.torch >= (2, 7) and machine.cuda),
     _attention("flash", "flash_sdp_enabled", "enable_flash_sdp"),
     _attention("memory-efficient", "mem_efficient_sdp_enabled", "enable_mem_efficient_sdp"),
     _attention("plain", "math_sdp_enabled", "enable_math_sdp"),
     _attention("cuDNN", "cudnn_sdp_enabled", "enable_cudnn_sdp"),
-    _attention(
-        "reduced-precision plain",
-        "fp16_bf16_reduction_math_sdp_allowed",
-        "allow_fp16_bf16_reduction_math_sdp",
-    ),
-)
+    _attention("reduced-precision plain", "fp16_bf16_reduction_math_sdp_allowed",
+        "allow_fp16_bf16_reduction_math_sdp"),
+)  # fmt: skip
 
 # -- modes and threads -----------------------------------------------------------------------------
 
@@ -330,40 +272,22 @@ def _default_device() -> object:
 
 
 def _autocast(device: str, what: str, get: str, why: str) -> Flag:
-    return Flag(
-        name=f"torch.autocast.{device}.{what}",
-        **functions(get, f"set_autocast_{what}", device),
-        why=f"{why} {device}.",
-        source=_DOCS + "amp.html",
-    )
+    name, set_ = f"autocast.{device}.{what}", f"set_autocast_{what}"
+    return functions(name, get, set_, f"{why} {device}.", f"{_DOCS}amp.html", device)
 
 
 MODES: tuple[Flag, ...] = (
-    Flag(
-        name="torch.default_dtype",
-        **functions("get_default_dtype", "set_default_dtype"),
-        why="New floating-point tensors have this type.",
-        source=_DOCS + "generated/torch.set_default_dtype.html",
-    ),
-    Flag(
-        name="torch.default_device",
-        **functions("get_default_device", "set_default_device") | {"get": _default_device},
-        why="New tensors are created on this device and draw from its generator; if it is not set,"
-        " on the CPU.",
-        source=_DOCS + "generated/torch.set_default_device.html",
-    ),
-    Flag(
-        name="torch.grad_enabled",
-        **functions("is_grad_enabled", "set_grad_enabled"),
-        why="If off, nothing is recorded for backward, and some operations use other algorithms.",
-        source=_DOCS + "notes/autograd.html",
-    ),
-    Flag(
-        name="torch.inference_mode_enabled",
-        **functions("is_inference_mode_enabled"),
-        why="Like disabled gradients, but only for a block of code.",
-        source=_DOCS + "notes/autograd.html",
-    ),
+    functions("default_dtype", "get_default_dtype", "set_default_dtype",
+        "New floating-point tensors have this type.",
+        f"{_DOCS}generated/torch.set_default_dtype.html"),
+    replace(functions("default_device", "get_default_device", "set_default_device",
+        "New tensors are created on this device and draw from its generator; if it is not set,"
+        " on the CPU.", f"{_DOCS}generated/torch.set_default_device.html"), get=_default_device),
+    functions("grad_enabled", "is_grad_enabled", "set_grad_enabled",
+        "If off, nothing is recorded for backward, and some operations use other algorithms.",
+        _AUTOGRAD),
+    functions("inference_mode_enabled", "is_inference_mode_enabled", "",
+        "Like disabled gradients, but only for a block of code.", _AUTOGRAD),
     *(
         _autocast(device, *row)
         for device in ("cpu", "cuda")
@@ -372,18 +296,10 @@ MODES: tuple[Flag, ...] = (
             ("dtype", "get_autocast_dtype", "The smaller type that autocast uses on"),
         )
     ),
-    Flag(
-        name="torch.num_threads",
-        **functions("get_num_threads", "set_num_threads"),
-        why="Sums and matrix products on CPU are split among this many threads; another number"
-        " rounds differently.",
-        source=_DOCS + "notes/cpu_threading_torchscript_inference.html",
-    ),
-    Flag(
-        name="torch.num_interop_threads",
-        **functions("get_num_interop_threads"),
-        late=lambda _: "torch lets it be set once, before any parallel work",
-        why="Independent operations may run on this many threads.",
-        source=_DOCS + "notes/cpu_threading_torchscript_inference.html",
-    ),
-)
+    functions("num_threads", "get_num_threads", "set_num_threads",
+        "Sums and matrix products on CPU are split among this many threads; another number"
+        " rounds differently.", _THREADS),
+    functions("num_interop_threads", "get_num_interop_threads", "",
+        "Independent operations may run on this many threads.", _THREADS,
+        late=lambda _: "torch lets it be set once, before any parallel work"),
+)  # fmt: skip

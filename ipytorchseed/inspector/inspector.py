@@ -12,7 +12,7 @@ from typing import Any
 import anywidget  # noqa: TID253 -- this file is imported only to show a widget
 from traitlets import Dict
 
-from ipytorchseed.determinism.alerts import recent_alerts
+from ipytorchseed.determinism import alerts
 from ipytorchseed.errors import in_brief
 from ipytorchseed.foreign import refuse_deep
 from ipytorchseed.patterns import lazy_pattern
@@ -114,7 +114,7 @@ class Alone(Inspector):
             "say": "alone",
             "now": now_model(rows, {}),
             "settings": settings_model(report() if has_torch() else None),
-            "alerts": [[str(alert), alert.instead] for alert in dict.fromkeys(recent_alerts())],
+            "alerts": [[str(alert), alert.instead] for alert in dict.fromkeys(alerts.recent)],
             "rule": f"{seeded} · as of {time.strftime('%H:%M:%S')}",
         }
 

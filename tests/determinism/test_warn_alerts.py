@@ -329,15 +329,6 @@ def test_a_hook_that_outlives_the_block_swallows_nothing(monkeypatch, keeps):
 # One alert
 
 
-@pytest.mark.parametrize(
-    ("operation", "backward"),
-    [("put_", False), ("avg_pool3d_backward_cuda", True), ("ctc_loss_backward_gpu", True)],
-)
-def test_an_alert_knows_whether_it_came_from_a_backward_pass(operation, backward):
-    """The kernel's name tells."""
-    assert Alert(operation, 1, "").backward is backward
-
-
 def test_an_alert_says_what_to_use_instead():
     """From the table of advice; what is not in it gets a word that is always true."""
     assert Alert("put_", 1, "").instead == find_advice("put_")

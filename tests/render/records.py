@@ -83,9 +83,9 @@ ASSESSMENTS = {
 ALERTS = {
     "one": [Alert("put_", 3, "x.put_(index, values)")],
     "several": [
-        Alert("put_", 3, "x.put_(index, values)", 1500),
+        Alert("put_", 3, "x.put_(index, values)", count=1500),
         Alert("upsample_bilinear2d_backward_out_cuda", 12, "loss.backward()"),
-        Alert("put_", 14, "picked = take(scores, best)", 3, forward=9),
+        Alert("put_", 14, "picked = take(scores, best)", count=3, forward=9),
         Alert("an_operation_that_torch_does_not_list", None, ""),
     ],
 }

@@ -51,6 +51,9 @@ _PRAGMAS = (
 # In an empty file that is younger than this, in seconds, another process may be creating tables.
 _SECONDS_TO_MAKE = 10
 
+# The statements that begin a transaction.
+_READ, _WRITE = "BEGIN", "BEGIN IMMEDIATE"
+
 _NEWEST = "its newest runs may be lost"
 
 
@@ -73,7 +76,7 @@ class Database:
         self.notices: list[str] = []
         self._read_only = read_only
         self._files, self._shm, self._waits = place.Files(None, None, None), 0, PATIENCE
-        self._filled = self._made = self._child = self._held = self._busy = self._closed = False
+        self._filled = self._made = self._child = self._held = self._closed = False
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._connection = self._open()
@@ -95,7 +98,7 @@ class Database:
         """
         if self._child:
             return None
-        return self._run(lambda: self._transact(lambda connection: do(connection, *args, **kwargs)))
+        return self._run(lambda: self._transact(_WRITE, do, *args, **kwargs))
 
     def read(self, do: Do[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run ``do``, which only reads, in a transaction, and return its result.
@@ -103,7 +106,7 @@ class Database:
         Raises:
             LedgerError: Reading failed.
         """
-        return self._run(lambda: self._look(lambda connection: do(connection, *args, **kwargs)))
+        return self._run(lambda: self._transact(_READ, do, *args, **kwargs))
 
     def pragma(self, statement: str) -> None:
         """Run a pragma to its end, outside a transaction; do nothing in a forked child.
@@ -127,10 +130,9 @@ class Database:
 
     def _run(self, attempt: Callable[[], T]) -> T:
         with self._lock:
-            if self._closed or self._busy:  # busy: called by `__del__` during another call
-                how = "is closed" if self._closed else "is being used by this thread"
-                raise LedgerError(f"the ledger {self.path or 'in memory'} {how}: nothing was done")
-            self._busy = True
+            if self._closed:
+                where = self.path or "in memory"
+                raise LedgerError(f"the ledger {where} is closed: nothing was done")
             try:
                 try:
                     return attempt()
@@ -140,16 +142,14 @@ class Database:
                 return attempt()
             except sqlite3.Error as error:
                 raise explain(error, self.path) from error
-            finally:
-                self._busy = False
 
-    def _transact(self, do: Callable[[Connection], T]) -> T:
+    def _transact(self, begin: str, do: Do[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         connection = self._ready()
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             if connection.changed():
                 schema.refuse_newer(connection, self.path)  # another process may be newer
-            result = do(connection)
+            result = do(connection, *args, **kwargs)
             connection.execute("COMMIT")
         except BaseException as error:
             with suppress(sqlite3.Error):
@@ -159,19 +159,9 @@ class Database:
                 if kind_of(error) is Fault.BUSY:
                     self._wait(connection, min(_HURRY, PATIENCE))
             raise
-        if self._waits != PATIENCE:
+        if begin == _WRITE and self._waits != PATIENCE:
             self._wait(connection, PATIENCE)
         return result
-
-    def _look(self, do: Callable[[Connection], T]) -> T:
-        connection = self._ready()
-        connection.execute("BEGIN")
-        try:
-            schema.refuse_newer(connection, self.path)
-            return do(connection)
-        finally:
-            with suppress(sqlite3.Error):
-                connection.execute("COMMIT")
 
     def _ready(self) -> Connection:
         """Return the connection; open it again if its files were replaced."""
@@ -199,7 +189,7 @@ class Database:
                 return self._connect()
             except LedgerError as error:
                 outdated = isinstance(error, schema.OutdatedError)
-                if not (outdated and self._rename_damaged("old", str(error))):
+                if not (outdated and self._rename_damaged(str(error), "old")):
                     self._disconnect()
                     raise
             except (sqlite3.Error, OSError) as error:
@@ -273,9 +263,7 @@ class Database:
         """Check whether files of the ledger are missing; rename or remove the rest."""
         self._files, sizes = place.look(path)
         if sizes.ledger == 0 and sizes.wal:  # SQLite would delete the log
-            self._rename_damaged(
-                "damaged", f"the ledger {path} was empty or gone, and its log was not"
-            )
+            self._rename_damaged(f"the ledger {path} was empty or gone, and its log was not")
         elif sizes.ledger == 0 and self._files.ledger is not None:
             if abs(time.time() - path.stat().st_mtime) > _SECONDS_TO_MAKE:
                 self.notices.append(f"the ledger {path} was empty: what it held is lost")
@@ -292,7 +280,7 @@ class Database:
         if files.ledger != self._files.ledger:
             self.notices.append(f"the ledger {path} was moved or removed: a new one is used")
         elif sizes.ledger == 0 and self._filled:
-            self._rename_damaged("damaged", f"the ledger {path} was emptied while it was in use")
+            self._rename_damaged(f"the ledger {path} was emptied while it was in use")
         elif all(was in (None, now) for was, now in zip(self._files, files, strict=True)):
             return
         else:
@@ -316,11 +304,10 @@ class Database:
 
     def _recover(self, error: BaseException) -> bool:
         """Rename the file if it is damaged; return whether to try again."""
-        return kind_of(error) is Fault.DAMAGED and self._rename_damaged(
-            "damaged", f"the ledger {self.path} was damaged ({error})"
-        )
+        what = f"the ledger {self.path} was damaged ({error})"
+        return kind_of(error) is Fault.DAMAGED and self._rename_damaged(what)
 
-    def _rename_damaged(self, word: str, what: str) -> bool:
+    def _rename_damaged(self, what: str, word: str = "damaged") -> bool:
         """Rename the ledger and its log; return whether a new ledger can be opened."""
         if self.path is None or self._read_only or self._child:
             return False
@@ -350,8 +337,7 @@ class Database:
     def in_child(self) -> None:
         """Drop the parent's connection. Reads open a new connection, writes do nothing."""
         self._lock = threading.RLock()
-        self._busy = self._held = False
-        self._child = True
+        self._held, self._child = False, True
         if self.path is not None and self._connection is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))  # so it is never closed
             self._connection = None

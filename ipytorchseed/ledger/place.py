@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import sqlite3
 import stat
 import time
 from contextlib import suppress
@@ -278,38 +277,24 @@ class Fault(Enum):
     OTHER = ("cannot be used", f"look at its disk, {_ELSEWHERE}")
 
 
-# The kinds of errors, by result code of SQLite.
-_SQLITE = {
-    sqlite3.SQLITE_PERM: Fault.DENIED,
-    sqlite3.SQLITE_BUSY: Fault.BUSY,
-    sqlite3.SQLITE_LOCKED: Fault.BUSY,
-    sqlite3.SQLITE_READONLY: Fault.DENIED,
-    sqlite3.SQLITE_CORRUPT: Fault.DAMAGED,
-    sqlite3.SQLITE_FULL: Fault.FULL,
-    sqlite3.SQLITE_CANTOPEN: Fault.DENIED,
-    sqlite3.SQLITE_AUTH: Fault.DENIED,
-    sqlite3.SQLITE_NOTADB: Fault.DAMAGED,
+# The kinds of errors, by the names of their codes: those of SQLite, and of the system.
+_CODES = {
+    Fault.BUSY: ("BUSY", "LOCKED"),
+    Fault.FULL: ("FULL", "ENOSPC", "EDQUOT"),
+    Fault.DENIED: ("PERM", "READONLY", "CANTOPEN", "EACCES", "EPERM", "EROFS"),
+    Fault.DAMAGED: ("CORRUPT", "NOTADB"),
 }
 
 # A disk with less free space, in bytes, counts as full. A new ledger needs less than this.
 _LITTLE = 100_000
 
-_OF_SYSTEM = {
-    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), Fault.DENIED),
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), Fault.FULL),
-}
-
 
 def kind_of(error: BaseException) -> Fault:
     """Return the kind of an error of SQLite or of the system."""
+    name = f"{getattr(error, 'sqlite_errorname', '')}_".split("_")[1]  # without an extension
     if isinstance(error, OSError):
-        return _OF_SYSTEM.get(error.errno or 0, Fault.OTHER)
-    return _SQLITE.get(_code(error), Fault.OTHER)
-
-
-def _code(error: BaseException) -> int:
-    """Return the primary result code of an error of SQLite, or 0 for other errors."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+        name = errno.errorcode.get(error.errno or 0, "")
+    return next((kind for kind, names in _CODES.items() if name in names), Fault.OTHER)
 
 
 def explain(error: BaseException, path: Path | None) -> LedgerError:
@@ -317,14 +302,8 @@ def explain(error: BaseException, path: Path | None) -> LedgerError:
     which = "the ledger in memory" if path is None else f"the ledger {path}"
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     kind = kind_of(error)
-    if path is not None and _code(error) == sqlite3.SQLITE_IOERR and _is_full(path.parent):
-        kind = Fault.FULL  # for the shared memory, SQLite reports an I/O error instead
+    if kind is Fault.OTHER and path is not None and path.parent.is_dir():
+        free = shutil.disk_usage(path.parent).free  # SQLite may report an I/O error if it is full
+        kind = Fault.FULL if free < _LITTLE else kind
     what, remedy = kind.value
     return LedgerError(f"{which} {what} ({said}): {remedy}")
-
-
-def _is_full(folder: Path) -> bool:
-    try:
-        return shutil.disk_usage(folder).free < _LITTLE
-    except OSError:
-        return False

@@ -105,8 +105,8 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
     """
     deadline = float("inf") if seconds is None else time.perf_counter() + seconds
     removed = Removed()
-    for number, _ in enumerate(_steps(database, limits, now, removed, thorough=seconds is None)):
-        if number and time.perf_counter() >= deadline:
+    for _ in _steps(database, limits, now, removed, thorough=seconds is None):
+        if time.perf_counter() >= deadline:
             removed.finished = False
             break
     return removed
@@ -115,11 +115,9 @@ def prune(database: Database, limits: Limits, now: float, seconds: float | None 
 def _steps(
     database: Database, limits: Limits, now: float, removed: Removed, *, thorough: bool
 ) -> Iterator[None]:
-    """Prune, and yield before each step."""
-    while database.read(_find, limits, now)[1]:
+    """Prune, and yield after each step."""
+    while database.write(_drop, limits, now, removed):
         yield
-        if not database.write(_drop, limits, now, removed):
-            return
     last = float("inf")
     while True:
         free, pages = database.read(lambda connection: connection.execute(_SPARE).fetchone())
@@ -127,17 +125,9 @@ def _steps(
         many = free > 0 if thorough else free > 4 * _PAGES and 5 * free > pages
         if not many or free >= last:  # no fewer: this file cannot shrink
             return
-        yield
         last = free
         database.pragma(f"incremental_vacuum({_PAGES})")
-
-
-def _find(connection: sqlite3.Connection, limits: Limits, now: float) -> tuple[str, list[int]]:
-    """Return the field in ``Removed`` and the ids of the next rows to delete."""
-    for what, query, *values in _queries(connection, limits, now):
-        if rows := [row for (row,) in connection.execute(query, (*values, _CHUNK))]:
-            return what, rows
-    return "", []
+        yield
 
 
 def _queries(connection: sqlite3.Connection, limits: Limits, now: float) -> Iterator[Any]:
@@ -155,12 +145,13 @@ def _queries(connection: sqlite3.Connection, limits: Limits, now: float) -> Iter
 
 
 def _drop(connection: Connection, limits: Limits, now: float, removed: Removed) -> bool:
-    """Delete and count the rows that ``_find`` returns; return whether it found any."""
-    what, rows = _find(connection, limits, now)
-    if not rows:
-        return False
-    table = "blobs" if what in ("states", "values") else what
-    connection.execute(f"DELETE FROM {table} WHERE id IN ({marks(rows)})", rows)  # noqa: S608
-    connection.known.clear()
-    setattr(removed, what, getattr(removed, what) + len(rows))
-    return True
+    """Delete and count some rows that exceed the limits; return whether there were any."""
+    for what, query, *values in _queries(connection, limits, now):
+        rows = [row for (row,) in connection.execute(query, (*values, _CHUNK))]
+        if rows:
+            table = "blobs" if what in ("states", "values") else what
+            connection.execute(f"DELETE FROM {table} WHERE id IN ({marks(rows)})", rows)  # noqa: S608
+            connection.known.clear()
+            setattr(removed, what, getattr(removed, what) + len(rows))
+            return True
+    return False

@@ -169,12 +169,7 @@ def insert_record(
 
 
 def select_records(
-    connection: sqlite3.Connection,
-    table: str,
-    kind: type[T],
-    limit: int | None = None,
-    /,
-    **columns: int,
+    connection: sqlite3.Connection, table: str, kind: type[T], limit: int = -1, /, **columns: int
 ) -> list[T]:
     """Return the latest records with given column values, oldest first.
 
@@ -184,13 +179,13 @@ def select_records(
         connection: The connection.
         table: The name of the table.
         kind: The type of the records.
-        limit: The maximum number of records; None for no limit.
+        limit: The maximum number of records; -1 for no limit.
         **columns: The values of the columns.
     """
     where = "".join(f"{name} = ? AND " for name in columns)
     query = f"SELECT record FROM {table} WHERE {where} 1 ORDER BY id DESC LIMIT ?"  # noqa: S608
     found = []
-    for (data,) in connection.execute(query, [*columns.values(), -1 if limit is None else limit]):
+    for (data,) in connection.execute(query, [*columns.values(), limit]):
         with suppress(ValueError):  # `verify` reports it
             found.append(encoding.decode(decompress(data), kind))
     return found[::-1]

@@ -371,7 +371,7 @@ class Ledger:
         found = self._database.read(select_records, "findings", Findings, **columns)
         return found[0] if found else None
 
-    def seeds(self, notebook: str | None = None, *, limit: int | None = None) -> list[SeedEntry]:
+    def seeds(self, notebook: str | None = None, *, limit: int = -1) -> list[SeedEntry]:
         """Return the last entries of the log of seeds, oldest first."""
         where = {} if notebook is None else {"notebook": key_of_name(notebook)}
         return self._database.read(select_records, "seeds", SeedEntry, limit, **where)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from ipytorchseed.errors import LedgerError
-from ipytorchseed.ledger import blobs, database, place
+from ipytorchseed.ledger import database, place
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 
@@ -374,24 +374,6 @@ def test_an_interrupted_write_is_taken_back(path, monkeypatch):
                 ledger.add(*samples.moved(7))
         assert ledger.counts().runs == 1
         assert samples.add(ledger, 9) == [*range(2, 11)]
-        assert ledger.verify() == []
-
-
-def test_a_write_inside_a_write_is_refused(path, monkeypatch):
-    """As from a finalizer that runs in the middle: the outer one is not disturbed."""
-    with Ledger.open(path) as ledger:
-        said = []
-        put = blobs.put
-
-        def nested(*arguments):
-            with pytest.raises(LedgerError, match="being used by this thread") as caught:
-                ledger.add(*samples.moved())
-            said.append(caught.value)
-            return put(*arguments)
-
-        monkeypatch.setattr(blobs, "put", nested)
-        assert ledger.add(*samples.moved()) == 1
-        assert len(said) == 2
         assert ledger.verify() == []
 
 

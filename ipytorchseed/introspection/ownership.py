@@ -6,7 +6,6 @@ import os
 import site
 import sys
 import sysconfig
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -38,41 +37,7 @@ def _installed() -> tuple[str, ...]:
 
 def is_installed_file(path: str) -> bool:
     """Return whether a file belongs to the interpreter, a package, or ipytorchseed."""
-    return (
-        path.startswith(("<", *_installed()))
-        or any(name in path for name in _PACKAGES)
-        or any(_is_recorded(path, place) for place in sys.path if type(place) is str and place)
-    )
-
-
-def _is_recorded(path: str, place: str) -> bool:
-    """Return whether an installed distribution in a folder lists a file.
-
-    This finds packages installed with ``pip install --target``.
-    """
-    folder = os.path.join(place, "")  # noqa: PTH118 -- for each file that a cell opens
-    if not path.startswith(folder):
-        return False
-    first = path[len(folder) :].partition(os.sep)[0]
-    with suppress(OSError):
-        return first in _brought(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116 -- as above
-    return False
-
-
-@lru_cache(maxsize=64)
-def _brought(folder: str, _changed: int) -> frozenset[str]:
-    """Return the packages and modules that the distributions in a folder list.
-
-    All records are read once: there may be hundreds of them, and as many names to look up.
-    """
-    lines: list[str] = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(".dist-info"):
-                with suppress(OSError):
-                    record = Path(entry.path, "RECORD").read_text("utf-8", errors="replace")
-                    lines += record.splitlines()
-    return frozenset(line.partition("/")[0].partition(",")[0] for line in lines)
+    return path.startswith(("<", *_installed())) or any(name in path for name in _PACKAGES)
 
 
 @lru_cache(maxsize=4096)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
-
-P = ParamSpec("P")
-Result = TypeVar("Result")
+from typing import Any
 
 
 @contextmanager
@@ -37,21 +33,17 @@ def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None
             filters.remove(hide)
 
 
-def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Wrap a function so that no garbage is collected while it runs.
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Collect no garbage while the block, or the decorated function, runs.
 
     Our allocations should not trigger a collection: it could run finalizers of user objects
     earlier than without this extension, and it takes time to visit all objects of the process.
     """
-
-    @functools.wraps(function)
-    def called(*args: P.args, **kwargs: P.kwargs) -> Result:
-        if not gc.isenabled():
-            return function(*args, **kwargs)
-        try:
-            gc.disable()
-            return function(*args, **kwargs)
-        finally:
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
             gc.enable()
-
-    return called

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import types
 from pathlib import Path
@@ -67,37 +66,6 @@ def test_the_archive_of_the_standard_library_is_the_interpreters():
     archive = next(path for path in sys.path if path.endswith(".zip"))
     assert is_installed_file(archive)
     assert not is_installed_file(f"/data/{Path(archive).name}")
-
-
-def test_what_pip_put_into_a_folder_of_the_path_is_a_package(tmp_path, monkeypatch):
-    """``pip install --target``; what is beside it there is the user's all the same."""
-    record = tmp_path / "Scikit_Things-1.0.dist-info" / "RECORD"
-    record.parent.mkdir()
-    record.write_text("sthings/__init__.py,sha256=1,2\nsthings/io.py,,\nalone.py,sha256=1,2\n")
-    theirs = ["sthings/__init__.py", "sthings/inner/more.py", "alone.py"]
-    mine = ["mine.py", "things/io.py", "alone/inside.py"]
-    assert not any(is_installed_file(str(tmp_path / name)) for name in theirs + mine)
-    monkeypatch.syspath_prepend(tmp_path)
-    assert all(is_installed_file(str(tmp_path / name)) for name in theirs)
-    assert not any(is_installed_file(str(tmp_path / name)) for name in mine)
-
-
-def test_records_of_a_folder_are_read_once_until_it_changes(tmp_path, monkeypatch):
-    """A folder with hundreds of packages is not read through for each name.
-
-    Pip may add more.
-    """
-    reads = []
-    monkeypatch.setattr(Path, "read_text", lambda path, *_, **__: reads.append(path) or "one/a,,")
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "one-1.0.dist-info").mkdir()
-    (tmp_path / "one-1.0.dist-info" / "RECORD").touch()
-    assert is_installed_file(str(tmp_path / "one" / "a.py"))
-    assert not any(is_installed_file(str(tmp_path / f"{number}.py")) for number in range(9))
-    assert len(reads) == 1
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "one/a,,\n8.py,,")
-    os.utime(tmp_path, (1, 1))
-    assert is_installed_file(str(tmp_path / "8.py"))
 
 
 def test_a_link_to_a_folder_of_ones_own_is_followed(tmp_path):

@@ -121,7 +121,7 @@ class Tracking:
         if self._options.tracking:
             with suppress(Exception):  # the first cell will raise and report it
                 import_module("ipytorchseed.session.session")
-                import_module("ipytorchseed.rng.table").find_plugins()
+                import_module("ipytorchseed.rng.table").entry_points("ipytorchseed.sources")
                 import_module("ipytorchseed.session.hearing").look_through()
 
     def stop(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng import library_random, mersenne, numpy_random, python_random, torch_random
-from ipytorchseed.rng.position import UNKNOWN, Position
+from ipytorchseed.rng import library_random, mersenne, numpy_random, torch_random
+from ipytorchseed.rng.position import Position
 
 # The default number of draws to try, which takes about 20 ms.
 NEAR = 5_000_000
@@ -29,18 +29,19 @@ def draws_between(before: bytes, after: bytes, bound: int = NEAR) -> int | None:
             return numpy_random.draws_between(before, after)
         except StateError:  # of a registered source
             return None
-    twisters = [_twister(state) for state in (before, after)]
-    if twisters[0] is not None and twisters[1] is not None:
-        return mersenne.distance(twisters[0], twisters[1], bound)
-    first, last = _counted(before), _counted(after)
-    if first.draws is None or last.draws is None or first.seed != last.seed:
+    first, last = _twister(before), _twister(after)
+    if first is not None and last is not None:
+        return mersenne.distance(first, last, bound)
+    begin, end = _counted(before), _counted(after)
+    if begin.draws is None or end.draws is None or begin.seed != end.seed:
         return None
-    return last.draws - first.draws if last.draws >= first.draws else None
+    return end.draws - begin.draws if end.draws >= begin.draws else None
 
 
 def _counted(state: bytes) -> Position:
     """Return the position of a generator whose state contains its seed and draws."""
-    return library_random.locate_keras(state) if _is_list(state) else torch_random.locate(state, ())
+    of_torch = len(state) in _SIZES
+    return torch_random.locate(state, ()) if of_torch else library_random.locate_keras(state)
 
 
 def same_stream(one: bytes, other: bytes, bound: int) -> bool:
@@ -83,7 +84,7 @@ def draws_to(before: bytes, mark: tuple[str, int], bound: int) -> int | None:
     """
     twister = _twister(before)
     if twister is not None:
-        return mersenne.steps_to(twister, bytes.fromhex(mark[0]), mark[1], bound)
+        return mersenne.distance(twister, mersenne.Twister(bytes.fromhex(mark[0]), mark[1]), bound)
     begin = mark_of(before)
     return mark[1] - begin[1] if begin and mark[0] == begin[0] and mark[1] >= begin[1] else None
 
@@ -109,9 +110,9 @@ def is_of_ours(state: bytes) -> bool:
 def locate_state(state: bytes) -> Position:
     """Find the seed and draws of a state of an unknown generator."""
     if len(state) != mersenne.SIZE:
-        return UNKNOWN if _is_json(state) else _counted(state)
-    placed = numpy_random.locate_legacy(state, ())
-    return placed if placed.draws is not None else python_random.locate(state, ())
+        return _counted(state)
+    placed = mersenne.locate("knuth", state)
+    return placed if placed.draws is not None else mersenne.locate("array", state)
 
 
 def _is_json(state: bytes) -> bool:
@@ -120,11 +121,6 @@ def _is_json(state: bytes) -> bool:
     States with one of the known sizes are excluded, because they may begin with any byte.
     """
     return state[:2] == b'{"' and len(state) not in _SIZES
-
-
-def _is_list(state: bytes) -> bool:
-    """Return whether a state may be that of a Keras ``SeedGenerator``."""
-    return state[:1] == b"[" and len(state) not in _SIZES
 
 
 def _twister(state: bytes) -> mersenne.Twister | None:

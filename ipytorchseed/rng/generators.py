@@ -243,12 +243,6 @@ _OF_MODULES = frozenset({
 })  # fmt: skip
 
 
-# Classes that forward attribute access to an inner object: ``env.action_space`` may mean
-# ``env.env.env.action_space``. Each is mapped to the name of the inner object.
-# https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper
-_WRAPPERS = {"gymnasium.core": ("Wrapper", "env")}
-
-
 def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
     inner = _unwrapped(value)
     if inner is not value:
@@ -257,12 +251,16 @@ def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return the object inside any number of wrappers, or the value itself."""
-    for module, (title, attribute) in _WRAPPERS.items():
-        wrapper: Any = getattr(sys.modules.get(module), title, None)
-        for _ in range(_FEW if isinstance(wrapper, type) else 0):
-            if issubclass(type(value), wrapper):
-                value = dict(attributes(value)).get(attribute)
+    """Return the object inside any number of gymnasium's wrappers, or the value itself.
+
+    Wrappers forward attribute access: ``env.action_space`` may mean ``env.env.env.action_space``.
+    https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper
+    """
+    wrapper: Any = getattr(sys.modules.get("gymnasium.core"), "Wrapper", ())
+    for _ in range(_FEW):
+        if not issubclass(type(value), wrapper):
+            break
+        value = dict(attributes(value)).get("env")
     return value
 
 

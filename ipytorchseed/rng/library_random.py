@@ -11,13 +11,13 @@ import json
 import os
 import struct
 import sys
-import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng.mersenne import Twister, locate
+from ipytorchseed.rng.mersenne import Twister
+from ipytorchseed.rng.numpy_random import locate_legacy as locate
 from ipytorchseed.rng.position import UNKNOWN, Position
 from ipytorchseed.rng.source import Kind, Library, Source
 
@@ -57,12 +57,8 @@ def _seed(which: str, value: int) -> None:
     _helpers().rnd_seed(_address(which), value)
 
 
-def _locate(state: bytes, hints: Sequence[int]) -> Position:
-    return locate(Twister.unpack(state), "knuth", tuple(hints))
-
-
 _NUMBA = tuple(
-    Source(name, partial(_seed, which), partial(_read, which), partial(_write, which), _locate)
+    Source(name, partial(_seed, which), partial(_read, which), partial(_write, which), locate)
     for name, which in (("numba", "np"), ("numba.python", "py"))
 )
 
@@ -81,23 +77,9 @@ _SEED, _GENERATOR = "global_random_seed", "global_seed_generator"
 _INT32 = 2**31 - 1
 
 
-# A cache, because reading is slow: the last tensor, its version (torch only), and the state.
-_last: tuple[Callable[[], Any], int, bytes] = (lambda: None), 0, b""
-
-
 def _read_generator(generator: Any) -> bytes:
-    global _last  # noqa: PLW0603 -- a cache of the process
-    tensor = generator.state.value
-    if hasattr(tensor, "assign"):  # of TensorFlow, which has no version
-        return _numbers_in(tensor)
-    version = getattr(tensor, "_version", 0)  # of JAX: tensors are immutable
-    if tensor is not _last[0]() or version != _last[1]:
-        _last = weakref.ref(tensor), version, _numbers_in(tensor)
-    return _last[2]
-
-
-def _numbers_in(tensor: Any) -> bytes:
-    return json.dumps(sys.modules["keras"].ops.convert_to_numpy(tensor).tolist()).encode()
+    numbers = sys.modules["keras"].ops.convert_to_numpy(generator.state.value)
+    return json.dumps(numbers.tolist()).encode()
 
 
 def _write_generator(generator: Any, state: bytes) -> None:

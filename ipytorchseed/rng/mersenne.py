@@ -21,7 +21,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ipytorchseed.errors import StateError
-from ipytorchseed.rng.position import BOUND, Position, spend
+from ipytorchseed.rng.position import BOUND, UNKNOWN, Position, spend
 
 N, M = 624, 397
 _WORDS = 4 * N
@@ -97,7 +97,7 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
 
     Args:
         origin: The first state.
-        target: The second state.
+        target: The second state. The first few of its words are enough.
         bound: The maximum number of draws to try.
 
     Returns:
@@ -105,18 +105,6 @@ def distance(origin: Twister, target: Twister, bound: int = BOUND) -> int | None
 
     Raises:
         TooFar: The budget of ``position.within`` is spent.
-    """
-    return steps_to(origin, target.words, target.used, bound)
-
-
-def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
-    """Count the draws between two states; see ``distance``.
-
-    Args:
-        origin: The first state.
-        goal: The first words of the second state.
-        used: The ``used`` of the second state.
-        bound: The maximum number of draws to try.
     """
     import numpy as np
     from numpy.random import MT19937
@@ -126,36 +114,39 @@ def steps_to(origin: Twister, goal: bytes, used: int, bound: int) -> int | None:
     key = np.frombuffer(origin.words, dtype=np.uint32)
     engine.state = {"bit_generator": "MT19937", "state": {"key": key, "pos": N}}
     live = (ctypes.c_uint32 * N).from_address(ctypes.addressof(words))
-    first = int.from_bytes(goal[:4], "little")
+    first = int.from_bytes(target.words[:4], "little")
     for block in range((bound + origin.used) // N + 1):
-        if live[0] == first and words.raw.startswith(goal):
-            draws = N * block + used - origin.used
+        if live[0] == first and words.raw.startswith(target.words):
+            draws = N * block + target.used - origin.used
             return draws if 0 <= draws <= bound else None
         spend(N)
         engine.random_raw(N, output=False)
     return None
 
 
-def locate(state: Twister, scheme: Scheme, hints: Iterable[int] = ()) -> Position:
+def locate(scheme: Scheme, state: bytes, hints: Iterable[int] = ()) -> Position:
     """Find the seed of a generator, and the draws since.
 
     Args:
-        state: The state of the generator.
         scheme: The method of seeding.
+        state: The packed state of the generator.
         hints: Seeds that may have been used, likeliest first.
 
     Returns:
-        The position. If no search was successful, it is unknown, and ``beyond`` if there are hints.
+        The position. If no search was successful, or ``state`` has another format, it is unknown,
+        and ``beyond`` if there are hints.
 
     Raises:
         TooFar: The budget of ``position.within`` is spent.
     """
-    hints = tuple(dict.fromkeys(hints))
+    if len(state) != SIZE:
+        return UNKNOWN
+    now, seeds = Twister.unpack(state), tuple(dict.fromkeys(hints))
     for reach in (_NEAR // 20, _NEAR):
-        near = _from_hints(state, scheme, hints, reach) or _search_backwards(state, scheme, reach)
+        near = _from_hints(now, scheme, seeds, reach) or _search_backwards(now, scheme, reach)
         if near is not None:
             return near
-    return _from_hints(state, scheme, hints[:1], BOUND) or Position(beyond=bool(hints))
+    return _from_hints(now, scheme, seeds[:1], BOUND) or Position(beyond=bool(seeds))
 
 
 def _from_hints(

@@ -8,15 +8,14 @@ HMC-CS-2014-0905, section 4.3.1). Philox is a counter, and SFC64 contains one.
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.errors import StateError
 from ipytorchseed.rng import mersenne
 from ipytorchseed.rng.position import BOUND, UNKNOWN, Position
-from ipytorchseed.rng.source import Kind, Library
+from ipytorchseed.rng.source import Kind, Library, Locate
 
 if TYPE_CHECKING:
     from numpy.random import BitGenerator, Generator, RandomState
@@ -26,10 +25,9 @@ MODULE = "numpy.random.mtrand"
 
 def hidden() -> RandomState:
     """Return the generator behind the functions of ``numpy.random``."""
-    module: Any = sys.modules.get(MODULE)
-    if module is None:
-        import numpy.random.mtrand as module
-    return module._rand  # type: ignore[no-any-return]  # noqa: SLF001
+    from numpy.random import mtrand
+
+    return mtrand._rand  # type: ignore[no-any-return, attr-defined]  # noqa: SLF001
 
 
 def engine(generator: Any) -> BitGenerator:  # RandomState or Generator
@@ -43,87 +41,89 @@ def engine(generator: Any) -> BitGenerator:  # RandomState or Generator
     return owner._bit_generator.__get__(generator)  # type: ignore[no-any-return]  # noqa: SLF001
 
 
-def _is_twister(engine: BitGenerator) -> bool:
-    kind = type(engine)
-    return kind.__name__ == "MT19937" and kind.__module__ == "numpy.random._mt19937"
+def _is_legacy(generator: Any) -> bool:
+    from numpy.random import RandomState
+
+    return issubclass(type(generator), RandomState)
 
 
-def read_legacy(generator: RandomState) -> bytes:
-    """Return the state of a ``RandomState``, including its cached normal number.
+def _is_twister(generator: Any) -> bool:
+    """Return whether a generator is a ``RandomState`` with the usual bit generator."""
+    from numpy.random import MT19937
+
+    return _is_legacy(generator) and type(engine(generator)) is MT19937
+
+
+def _get(generator: Any) -> Any:
+    """Return the state as numpy writes it; that of a ``RandomState`` has a normal number."""
+    from numpy.random import RandomState
+
+    if _is_legacy(generator):
+        return RandomState.get_state(generator, legacy=False)
+    return engine(generator).state
+
+
+def _set(generator: Any, document: Any) -> None:
+    from numpy.random import RandomState
+
+    if _is_legacy(generator):
+        RandomState.set_state(generator, document)
+    else:
+        engine(generator).state = document
+
+
+def read(generator: RandomState | Generator) -> bytes:
+    """Return the state of a generator, including its cached normal number.
 
     Returns:
-        The result of ``mersenne.Twister.pack`` for MT19937, else JSON.
+        The result of ``mersenne.Twister.pack`` for a ``RandomState`` on MT19937, else JSON.
     """
-    bits = engine(generator)
-    with bits.lock:  # threads acquire it to draw
-        now = _document(generator)
-    if not _is_twister(bits):
-        return _to_json(now)
+    with engine(generator).lock:  # threads acquire it to draw
+        now = _get(generator)
+    if not _is_twister(generator):
+        return json.dumps(now, sort_keys=True, default=lambda value: value.tolist()).encode()
     normal = now["gauss"] if now["has_gauss"] else None
     return mersenne.Twister(now["state"]["key"].tobytes(), now["state"]["pos"], normal).pack()
 
 
-def write_legacy(generator: RandomState, state: bytes) -> None:
-    """Restore a state of a ``RandomState`` that ``read_legacy`` returned.
+def write(generator: RandomState | Generator, state: bytes) -> None:
+    """Restore a state that ``read`` returned; if numpy rejects it, change nothing.
 
     Raises:
         StateError: The state is damaged, or is that of another bit generator.
     """
-    import numpy as np
-
-    if len(state) == mersenne.SIZE:
-        found = mersenne.Twister.unpack(state)
-        document = {
-            "bit_generator": "MT19937",
-            "state": {"key": np.frombuffer(found.words, dtype=np.uint32), "pos": found.used},
-            "has_gauss": int(found.normal is not None),
-            "gauss": found.normal or 0.0,
-        }
-    else:
-        document = _from_json(state)
-    _put(document, _document(generator), partial(np.random.RandomState.set_state, generator))
+    document, before = _parse(state), _get(generator)
+    mine, other = before["bit_generator"], document.get("bit_generator")
+    if mine != other:
+        raise StateError(f"this state is of numpy's {other}, but the generator now runs on {mine}")
+    try:
+        _set(generator, document)
+    except (LookupError, OverflowError, TypeError, ValueError) as error:
+        _set(generator, before)
+        msg = f"numpy refuses this state of {mine}: {type(error).__name__}: {error}"
+        raise StateError(msg) from error
 
 
-def seed_legacy(generator: RandomState, value: int) -> None:
-    """Seed a ``RandomState`` with any bit generator."""
-    from numpy.random import RandomState
+def seed(generator: RandomState | Generator, value: int) -> None:
+    """Set a generator to the state of a new one with the seed ``value``."""
+    from numpy.random import RandomState, SeedSequence
 
-    bits = engine(generator)
-    if _is_twister(bits):
+    if _is_twister(generator):
         RandomState.seed(generator, value)
     else:
-        begin = {**_begin(bits, value), "has_gauss": 0, "gauss": 0.0}
-        RandomState.set_state(generator, begin)
+        begin = type(engine(generator))(SeedSequence(value)).state
+        _set(generator, {**begin, "has_gauss": 0, "gauss": 0.0})
 
 
-def locate_legacy(state: bytes, hints: Sequence[int]) -> Position:
-    """Find the seed and draws of a state that ``read_legacy`` returned."""
-    if len(state) != mersenne.SIZE:
-        return UNKNOWN
-    return mersenne.locate(mersenne.Twister.unpack(state), "knuth", tuple(hints))
-
-
-def write_generator(generator: Generator, state: bytes) -> None:
-    """Restore a state of a ``Generator``.
-
-    Raises:
-        StateError: The state is damaged, or is that of another bit generator.
-    """
-    bits = engine(generator)
-    _put(_from_json(state), bits.state, partial(setattr, bits, "state"))
-
-
-def seed_generator(generator: Generator, value: int) -> None:
-    """Set a ``Generator`` to the state of a new one with the seed ``value``."""
-    bits = engine(generator)
-    bits.state = _begin(bits, value)
+# Finds the seed and draws of a state of a ``RandomState``.
+locate_legacy: Locate = partial(mersenne.locate, "knuth")
 
 
 def draws_between(before: bytes, after: bytes) -> int | None:
     """Count the raw draws between two states of ``Generator`` objects."""
     import numpy as np
 
-    first, last = _from_json(before), _from_json(after)
+    first, last = _parse(before), _parse(after)
     kind = getattr(np.random, str(first.get("bit_generator")), None)
     if kind is None or first["bit_generator"] != last.get("bit_generator"):
         return None
@@ -132,46 +132,22 @@ def draws_between(before: bytes, after: bytes) -> int | None:
     return count_draws(origin, last)
 
 
-def _begin(engine: BitGenerator, value: int) -> Any:  # like the property `state`
-    from numpy.random import SeedSequence
-
-    return type(engine)(SeedSequence(value)).state
-
-
-def _document(generator: RandomState) -> Any:  # the result of `get_state`
-    from numpy.random import RandomState
-
-    return RandomState.get_state(generator, legacy=False)
-
-
-def _put(document: Any, before: Any, put: Callable[[Any], None]) -> None:
-    """Set a state; if numpy rejects it, restore the previous state and raise an error.
-
-    Args:
-        document: The state to set.
-        before: The current state.
-        put: Sets a state.
+def _parse(state: bytes) -> dict[str, Any]:
+    """Return a state as numpy writes it.
 
     Raises:
-        StateError: numpy rejects the state, or it is that of another bit generator.
+        StateError: The bytes are not a state of a numpy generator.
     """
-    mine, other = before["bit_generator"], document.get("bit_generator")
-    if mine != other:
-        raise StateError(f"this state is of numpy's {other}, but the generator now runs on {mine}")
-    try:
-        put(document)
-    except (LookupError, OverflowError, TypeError, ValueError) as error:
-        put(before)
-        msg = f"numpy refuses this state of {mine}: {type(error).__name__}: {error}"
-        raise StateError(msg) from error
-
-
-def _to_json(document: Any) -> bytes:  # a state as numpy returns it
-    return json.dumps(document, sort_keys=True, default=lambda value: value.tolist()).encode()
-
-
-def _from_json(state: bytes) -> dict[str, Any]:
     import numpy as np
+
+    if len(state) == mersenne.SIZE:
+        found = mersenne.Twister.unpack(state)
+        return {
+            "bit_generator": "MT19937",
+            "state": {"key": np.frombuffer(found.words, dtype=np.uint32), "pos": found.used},
+            "has_gauss": int(found.normal is not None),
+            "gauss": found.normal or 0.0,
+        }
 
     def arrays(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return {
@@ -286,10 +262,12 @@ def _sfc64(origin: Any, now: Any) -> int | None:
 
 
 def _mt19937(origin: Any, now: Any) -> int | None:
-    def twister(state: Any) -> mersenne.Twister:
-        return mersenne.Twister(state["state"]["key"].tobytes(), int(state["state"]["pos"]))
-
-    return mersenne.distance(twister(origin.state), twister(now))
+    twisters = []
+    for document in (origin.state, now):
+        origin.state = document
+        held = origin.state["state"]
+        twisters.append(mersenne.Twister(held["key"].tobytes(), int(held["pos"])))
+    return mersenne.distance(*twisters)
 
 
 _COUNT: dict[str, Callable[[Any, Any], int | None]] = {
@@ -302,21 +280,15 @@ _COUNT: dict[str, Callable[[Any, Any], int | None]] = {
 
 
 LEGACY = Kind(
-    "numpy.random.RandomState", "numpy.random", read_legacy, write_legacy, seed_legacy,
-    lambda it, hints: locate_legacy(read_legacy(it), hints),
+    "numpy.random.RandomState", "numpy.random", read, write, seed,
+    lambda it, hints: locate_legacy(read(it), hints),
 )  # fmt: skip
 
 KIND = Kind(
-    "numpy.random.Generator", "numpy.random", lambda it: _to_json(engine(it).state),
-    write_generator, seed_generator, lambda it, hints: locate_engine(engine(it), hints),
+    "numpy.random.Generator", "numpy.random", read, write, seed,
+    lambda it, hints: locate_engine(engine(it), hints),
 )  # fmt: skip
 
 _SOURCE = LEGACY.source("numpy", hidden, locate_legacy)
 
-LIBRARY = Library(
-    name="numpy",
-    module=MODULE,
-    seeder=lambda: _SOURCE.seed,
-    sources=lambda: (_SOURCE,) if MODULE in sys.modules else (),
-    essential=True,
-)
+LIBRARY = Library("numpy", MODULE, lambda: _SOURCE.seed, lambda: (_SOURCE,), essential=True)

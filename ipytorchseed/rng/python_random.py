@@ -5,11 +5,10 @@ from __future__ import annotations
 import _random
 import random
 from array import array
-from collections.abc import Sequence
+from functools import partial
 
 from ipytorchseed.rng import mersenne
-from ipytorchseed.rng.position import Position
-from ipytorchseed.rng.source import Kind, Library
+from ipytorchseed.rng.source import Kind, Library, Locate
 
 _VERSION = 3  # the first item of the tuple for `random.setstate`
 
@@ -41,10 +40,8 @@ def write(generator: random.Random, state: bytes) -> None:
     random.Random.setstate(generator, (_VERSION, internal, found.normal))
 
 
-def locate(state: bytes, hints: Sequence[int]) -> Position:
-    """Find the seed and draws of a state that ``read`` returned."""
-    return mersenne.locate(mersenne.Twister.unpack(state), "array", tuple(hints))
-
+# Finds the seed and draws of a state that ``read`` returned.
+locate: Locate = partial(mersenne.locate, "array")
 
 KIND = Kind(
     "random.Random", "random", read, write, random.Random.seed,

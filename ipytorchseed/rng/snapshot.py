@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -174,7 +174,26 @@ class RandomState:
                 "the checkpoint holds the generators {}, this RandomState has {}: give it the same"
             )
             raise StateError(msg.format(*lists))
-        _restore(states.sources, [(found[name], each) for name, each in states.generators.items()])
+        import numpy.random  # noqa: F401 -- without it, there is no source to restore
+
+        present = {source.name: source for source in sources()}
+        waiting = {
+            name: write
+            for name in states.sources.keys() - present.keys()
+            if (write := torch_random.queued_write(name, states.sources[name])) is not None
+        }
+        given = [(found[name], each) for name, each in states.generators.items()]
+        known = [(present[name], it) for name, it in states.sources.items() if name in present]
+        put_all([*given, *known])
+        for write in waiting.values():
+            write()
+        absent = states.sources.keys() - present.keys() - waiting.keys()
+        if absent:
+            warnings.warn(
+                f"the checkpoint holds the state of {printable(', '.join(sorted(absent)))}, which"
+                " this process does not have: it is left out",
+                stacklevel=3,
+            )
 
     def _found(self) -> dict[str, FoundGenerator]:
         return {each.name: each for each in find_generators(self._given)}
@@ -218,35 +237,3 @@ def _unpack(state_dict: Mapping[str, Any]) -> _States | None:
         return None
     with _FORMAT.errors(rank):
         return msgspec.msgpack.decode(state_dict[rank], type=_States)
-
-
-def _restore(
-    states: Mapping[str, bytes], generators: Sequence[tuple[FoundGenerator, bytes]]
-) -> None:
-    """Restore sources and generators, and warn about sources that do not exist here.
-
-    Devices that have not started get their state when they start.
-
-    Args:
-        states: The states of sources, by name.
-        generators: The generators, each with its state.
-    """
-    import numpy.random  # noqa: F401 -- without it, there is no source to restore
-
-    present = {source.name: source for source in sources()}
-    waiting = {
-        name: write
-        for name in states.keys() - present.keys()
-        if (write := torch_random.queued_write(name, states[name])) is not None
-    }
-    known = [(present[name], states[name]) for name in states if name in present]
-    put_all([*generators, *known])
-    for write in waiting.values():
-        write()
-    absent = states.keys() - present.keys() - waiting.keys()
-    if absent:
-        warnings.warn(
-            f"the checkpoint holds the state of {printable(', '.join(sorted(absent)))}, which this"
-            " process does not have: it is left out",
-            stacklevel=4,
-        )

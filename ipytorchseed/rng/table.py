@@ -273,15 +273,9 @@ def _search(_: tuple[str, ...]) -> list[EntryPoint]:
 
 
 @lru_cache(maxsize=1)
-def find_plugins() -> tuple[EntryPoint, ...]:
-    """Return the entry points of plugins with sources, without importing the plugins."""
-    return entry_points(ENTRY_POINTS)
-
-
-@lru_cache(maxsize=1)
 def _load_plugins() -> None:
     """Add the sources of installed plugins once; warn about broken plugins."""
-    load_each(find_plugins(), _add, "source", "unseeded")
+    load_each(entry_points(ENTRY_POINTS), _add, "source", "unseeded")
 
 
 def load_each(

@@ -8,7 +8,7 @@ import struct
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import starmap
 from types import ModuleType
@@ -174,7 +174,7 @@ def default_generators() -> dict[str, Generator]:
     for kind in filter(started, _LAZY):
         devices = getattr(torch, kind).default_generators
         found |= {f"torch.{kind}:{index}": each for index, each in enumerate(devices)}
-    if _has_mps():
+    if torch.backends.mps.is_available():
         found["torch.mps"] = torch.mps._get_default_mps_generator()  # noqa: SLF001
     return found
 
@@ -187,13 +187,6 @@ def sources() -> list[Source]:
 @lru_cache(maxsize=64)
 def _source(name: str, generator: Generator) -> Source:
     return KIND.source(name, lambda: generator, locate)
-
-
-@cache
-def _has_mps() -> bool:
-    import torch
-
-    return torch.backends.mps.is_built() and torch.backends.mps.is_available()
 
 
 def seeder() -> Callable[[int], object]:

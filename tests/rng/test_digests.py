@@ -103,7 +103,7 @@ def test_looking_draws_nothing(before):
         (
             np.random.RandomState,
             lambda it: it.random_sample(1000),
-            numpy_random.read_legacy,
+            numpy_random.read,
             "knuth",
         ),
     ],

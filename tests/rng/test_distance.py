@@ -35,7 +35,7 @@ def _python(seed, draws):
 def _legacy(seed, draws):
     generator = np.random.RandomState(seed)
     generator.randint(0, 2**32, draws, dtype=np.uint32)
-    return numpy_random.read_legacy(generator)
+    return numpy_random.read(generator)
 
 
 def _new(seed, draws):

@@ -44,7 +44,7 @@ def test_what_was_given_up_is_found_later():
     """Nothing remembers it as missing."""
     legacy = np.random.RandomState(7)
     legacy.randint(0, 2**32, 100_000, dtype=np.uint32)
-    state = numpy_random.read_legacy(legacy)
+    state = numpy_random.read(legacy)
     with within(Effort(10_000)), pytest.raises(TooFar):
         numpy_random.locate_legacy(state, ())
     assert numpy_random.locate_legacy(state, ()) == Position(7, 100_000)

@@ -50,7 +50,7 @@ KINDS = {
     "python": (_python, lambda it, hints: python_random.locate(python_random.read(it), hints)),
     "numpy": (
         _legacy,
-        lambda it, hints: numpy_random.locate_legacy(numpy_random.read_legacy(it), hints),
+        lambda it, hints: numpy_random.locate_legacy(numpy_random.read(it), hints),
     ),
     "torch": (_torch, lambda it, hints: torch_random.locate(torch_random.read(it), hints)),
 }
@@ -209,7 +209,7 @@ def test_foreign_words_are_not_mistaken_for_a_seed(make, place, seed, words, use
         patch.setattr(mersenne, "BOUND", 2_000)
         foreign = mersenne.Twister(words * 78, used)
         for scheme in ("knuth", "array"):
-            assert mersenne.locate(foreign, scheme, (seed,)) == Position(beyond=True)
+            assert mersenne.locate(scheme, foreign.pack(), (seed,)) == Position(beyond=True)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_the_distance_between_two_states_is_the_draws_between(seed, first, more)
     """From any state to any later one; from a later to an earlier there is none."""
 
     def twister(draws):
-        return mersenne.Twister.unpack(numpy_random.read_legacy(_legacy(seed, draws)))
+        return mersenne.Twister.unpack(numpy_random.read(_legacy(seed, draws)))
 
     begin, end = twister(first), twister(first + more)
     assert mersenne.distance(begin, end) == more
@@ -240,7 +240,7 @@ def test_a_state_before_the_seed_has_no_position(seed, draws, behind):
         early = mersenne.Twister(seeded.words, mersenne.N - behind)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(mersenne, "BOUND", 2_000)
-            assert mersenne.locate(early, scheme, (seed,)).draws is None
+            assert mersenne.locate(scheme, early.pack(), (seed,)).draws is None
             assert mersenne.distance(seeded, early, bound=draws) is None
 
 

@@ -62,7 +62,6 @@ def install(tmp_path, monkeypatch):
 
 
 def _forget():
-    table.find_plugins.cache_clear()
     table._load_plugins.cache_clear()
 
 

@@ -14,7 +14,8 @@ from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.comparing import Comparison
-    from ipytorchseed.trace.loading import Loaded, Operation
+    from ipytorchseed.trace.comparison import Operation
+    from ipytorchseed.trace.loading import Loaded
     from ipytorchseed.trace.recorder import Recorder
 
     _Traces = tuple[Outcome, Loaded | None, Recorder | None]

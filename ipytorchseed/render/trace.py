@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ipytorchseed.render.text import visible, width, wrap
 from ipytorchseed.render.values import pick, write_json
-from ipytorchseed.trace.comparison import FirstDifference, Span
+from ipytorchseed.trace.comparison import FirstDifference, Operation, Span
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.comparing import Comparison  # imports numpy
-    from ipytorchseed.trace.loading import Loaded, Operation  # imports numpy
+    from ipytorchseed.trace.loading import Loaded  # imports numpy
 
 # The maximum number of items in a list.
 _MOST = 6

@@ -167,19 +167,13 @@ class Comparison:
             a, b = (trace.operation(mine[0]) if mine else None for trace, mine in sides)
             one, other = (Counter(map(trace.name, mine)) for trace, mine in sides)
             # Whether compiled code runs between the two pairs, or in one of them.
-            ran = [
-                keys.compiled[max(0, end[gap]) : end[gap + 1] + 1]
+            fused = any(
+                keys.compiled[max(0, end[gap]) : end[gap + 1] + 1].any()
                 for keys, end in zip(self._keys, ends, strict=True)
-            ]
-            span = Span(
-                at=ends[1][gap] + 1,
-                a=a,
-                b=b,
-                counts=(one, other),
-                accounted=all(fine[side][held[side]].all() for side in range(2)),
-                draws=any(drawing[side][held[side]].any() for side in range(2)),
-                fused=any(each.any() for each in ran),
             )
+            accounted = all(fine[side][held[side]].all() for side in range(2))
+            draws = any(drawing[side][held[side]].any() for side in range(2))
+            span = Span(ends[1][gap] + 1, a, b, (one, other), accounted, draws, fused)
             spans.append(span)
             self._span_of |= {(side, each): span for side in range(2) for each in held[side]}
         return spans
@@ -295,14 +289,11 @@ class Comparison:
         for pair in pairs:
             call = self.b.call(self._operations(pair)[1])
             found.setdefault((call.operation, call.place), []).append(pair)
-        return [
-            Rounding(
-                operation=self.b.operation(self._operations(held[0])[1]),
-                count=len(held),
-                largest=float(self._apart[held].max()),
-            )
-            for held in [*found.values()][:_MOST]
-        ]
+        roundings = []
+        for held in [*found.values()][:_MOST]:
+            first = self.b.operation(self._operations(held[0])[1])
+            roundings.append(Rounding(first, len(held), float(self._apart[held].max())))
+        return roundings
 
 
 def _of_span(span: Span) -> FirstDifference:

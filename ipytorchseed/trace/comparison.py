@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from ipytorchseed.trace.loading import Operation  # it imports numpy
+from ipytorchseed.trace.compiled import COMPILED
+from ipytorchseed.trace.format import Place
+
+
+class Operation(Struct, frozen=True):
+    """An operation of a trace.
+
+    Attributes:
+        name: The operation's name in torch, ``aten::mm``.
+        index: The number of the operation in the trace, from 0.
+        thread: The number of its thread, 0 for the first.
+        place: Its place in the code.
+        given: The dtypes and shapes of the input tensors, and the other arguments, as text.
+    """
+
+    name: str
+    index: int
+    thread: int
+    place: Place
+    given: str
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the operation is a run of compiled code, or happened in one."""
+        return self.place.module.endswith(COMPILED)
 
 
 class Span(Struct):

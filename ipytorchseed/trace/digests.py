@@ -60,15 +60,6 @@ def digest_of_tensor(*, portable: bool = False) -> Callable[[Any], int]:
     return digest
 
 
-def _is_there(tensor: Any) -> bool:
-    """Return whether the memory of a tensor can be read."""
-    try:
-        readable(tensor)
-    except UnreadableError:
-        return False
-    return has_memory(tensor)
-
-
 @cache
 def kind_number(kind: Any) -> int:  # torch.dtype
     """Return a hash of a dtype that is the same in every process."""
@@ -101,7 +92,11 @@ def _other(tensor: Any, *, portable: bool) -> int:
         device, size = at.device(tensor).type, at.numel(tensor) * at.element_size(tensor)
         if device == "meta" or size == 0:
             return hash((*head, int(size > 0)))
-        if is_captured(device) or not _is_there(tensor):
+        try:
+            readable(tensor)
+        except UnreadableError:
+            return UNSEEN
+        if is_captured(device) or not has_memory(tensor):
             return UNSEEN
         tensor = bits(tensor.resolve_conj().resolve_neg())
         if size > ON_HOST and device in DEVICES and not portable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from traceback import walk_stack
 from types import FrameType
 from typing import Any
@@ -15,6 +15,7 @@ from ipytorchseed.rng import torch_random
 from ipytorchseed.rng.distance import draws_between
 from ipytorchseed.rng.generators import find_generators
 from ipytorchseed.rng.position import BOUND
+from ipytorchseed.rng.source import Source
 from ipytorchseed.rng.table import sources
 from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.operations import Overload
@@ -168,8 +169,7 @@ class LineDraws(_Tally):
         super().__init__()
         self._file = file
         self._line = 0
-        self._reads: dict[str, Callable[[], bytes | None]] = {}
-        self._states: dict[str, bytes | None] = {}
+        self._states: dict[Source, bytes | None] = {}
         self.refused = False
 
     def attach(self, frame: FrameType) -> None:
@@ -177,10 +177,7 @@ class LineDraws(_Tally):
         if sys.gettrace() is not None:
             self.refused = True
             return
-        self._reads = {
-            each.name: each.read for each in sources() if each.name in ("python", "numpy")
-        }
-        self._states = {name: read() for name, read in self._reads.items()}
+        self._states = {it: it.read() for it in sources() if it.name in ("python", "numpy")}
         for each, line in walk_stack(frame):
             if each.f_code.co_filename == self._file:
                 self._line = self._line or line or 0
@@ -203,9 +200,9 @@ class LineDraws(_Tally):
 
     def _look(self) -> None:
         """Record draws since the previous look for the line that ran since then."""
-        for name, read in self._reads.items():
-            now, before = read(), self._states[name]
+        for source, before in [*self._states.items()]:
+            now = source.read()
             if now != before:
-                self._states[name] = now
+                self._states[source] = now
                 numbers = draws_between(before, now) if before and now else None
-                self._add(numbers, f"{name}'s own", Place(line=self._line), name, "")
+                self._add(numbers, f"{source.name}'s own", Place(line=self._line), source.name, "")

@@ -20,21 +20,10 @@ from ipytorchseed.determinism.table import read_flags
 from ipytorchseed.errors import TraceError
 from ipytorchseed.fingerprint.native import native
 from ipytorchseed.rng.seeds import own_rank
+from ipytorchseed.trace import format as form
 from ipytorchseed.trace.digests import MASK, UNSEEN, digest_of_tensor, plain_digest, word_of
-from ipytorchseed.trace.format import (
-    FRAME,
-    MAGIC,
-    STATE,
-    VERSION,
-    Call,
-    Chunk,
-    End,
-    Header,
-    Kind,
-    shorten,
-)
+from ipytorchseed.trace.format import Call, Chunk, End, Header, Kind, Place, shorten
 from ipytorchseed.trace.loading import Loaded, gather
-from ipytorchseed.trace.places import Places
 from ipytorchseed.trace.summaries import summarize
 
 Record = Header | Chunk | End
@@ -69,14 +58,9 @@ class Trace:
         self.count = 0
         self._tracks: list[Track] = []
 
-    def track(self, thread: int, places: Places) -> Track:
-        """Return the track for the operations of a thread.
-
-        Args:
-            thread: The thread's number.
-            places: The places of operations; the track refers to them by number.
-        """
-        track = Track(self, thread, places)
+    def track(self, thread: int) -> Track:
+        """Return the track for the operations of a thread, given by its number."""
+        track = Track(self, thread)
         self._tracks.append(track)
         return track
 
@@ -114,8 +98,7 @@ class TraceFile(Trace):
 
     def __init__(self, path: str | os.PathLike[str], *, summaries: bool = False) -> None:
         super().__init__()
-        alone = os.environ.get("WORLD_SIZE") == "1"
-        rank = None if alone else own_rank()
+        rank = None if os.environ.get("WORLD_SIZE") == "1" else own_rank()
         self.path = Path(path)
         if rank is not None:
             self.path = self.path.with_name(f"{self.path.stem}.rank{rank}{self.path.suffix}")
@@ -124,16 +107,15 @@ class TraceFile(Trace):
         self._process = os.getpid()
         try:
             if self.path.is_symlink():
-                raise TraceError(
-                    f"{path} is a link to {self.path.readlink()}: name the file itself"
-                )
+                target = self.path.readlink()
+                raise TraceError(f"{path} is a link to {target}: name the file itself")
             if self.path.exists() and self.path.stat().st_size:
                 with self.path.open("rb") as before:
-                    if before.read(len(MAGIC)) != MAGIC:
+                    if before.read(len(form.MAGIC)) != form.MAGIC:
                         raise TraceError(f"{path} is not a trace, so it is not overwritten")
             # Unbuffered, so that a forked process has nothing to flush.
             self._out = self.path.open("wb", buffering=0)
-            self._out.write(MAGIC + b"%d\n" % VERSION)
+            self._out.write(form.MAGIC + b"%d\n" % form.VERSION)
         except OSError as error:
             raise TraceError(f"no trace can be written to {path}: {error.strerror}") from None
         self.write(Header(time.time(), _settings(), rank, summaries))
@@ -144,7 +126,7 @@ class TraceFile(Trace):
             return
         data = zlib.compress(msgspec.msgpack.encode(record), 1)
         with self._lock:
-            self._out.write(FRAME.pack(len(data), zlib.crc32(data)) + data)
+            self._out.write(form.FRAME.pack(len(data), zlib.crc32(data)) + data)
 
     def close(self, notes: Sequence[str]) -> None:
         """Write the remaining operations and the end record."""
@@ -160,18 +142,16 @@ class Track:
     Args:
         trace: The trace.
         thread: The thread's number.
-        places: The places of operations; ``add`` refers to them by number.
 
     Attributes:
         whole: Whether the chunk must not be written now, so that further operations are in it too.
     """
 
-    def __init__(self, trace: Trace, thread: int, places: Places) -> None:
+    def __init__(self, trace: Trace, thread: int) -> None:
         from torch.multiprocessing.reductions import StorageWeakRef
 
         self._trace = trace
         self._thread = thread
-        self._places = places
         self._keep: Any = StorageWeakRef
         self._digest = digest_of_tensor(portable=trace.portable)
         at = native()
@@ -186,7 +166,7 @@ class Track:
         self._index: dict[int, int] = {}
         self._kinds: dict[tuple[Any, Any], int] = {}
         self._kind_of, self._summaries = array("I"), array("f")
-        self._calls: dict[tuple[str, int, int], int] = {}
+        self._calls: dict[tuple[str, Place, int], int] = {}
         self._texts: list[str] = []
         self._links: dict[int, int] = {}
         self._of = array("I")
@@ -254,29 +234,24 @@ class Track:
         at = self._index.get(digest)
         return self._meet(digest) if at is None else at
 
-    def add(  # noqa: PLR0913, PLR0917 -- the columns of an operation
-        self,
-        operation: str,
-        place: int,
-        words: list[Any],
-        read: list[int],
-        state: int | None,
-        made: list[int],
+    def state(self, digest: int) -> int:
+        """Register the state of a generator, given by its digest; return the digest."""
+        if digest not in self._index:
+            self._meet(digest, kind=(form.STATE, ()))
+        return digest
+
+    def add(
+        self, operation: str, place: Place, words: list[Any], read: list[int], made: list[int]
     ) -> None:
         """Add an operation to the chunk; write the chunk if it is full.
 
         Args:
             operation: The name of the operation.
-            place: The number of its place.
+            place: Its place.
             words: The arguments that are not tensors.
-            read: The digests of the input tensors. The generator's state is appended.
-            state: The digest of the generator from which it drew; None if it drew nothing.
+            read: The digests of the input tensors, and of the generator's state if it drew.
             made: The digests of the results.
         """
-        if state is not None:
-            if state not in self._index:
-                self._meet(state, kind=(STATE, ()))
-            read.append(state)
         call = operation, place, plain_digest(words) if words else 0
         number = self._calls.get(call)
         if number is None:
@@ -287,10 +262,8 @@ class Track:
         self._of.append(number)
         self._reads.append(len(read))
         self._makes.append(len(made))
-        full = (
-            len(self._of) >= _MOST or len(self._index) >= _LARGEST or time.monotonic() > self._due
-        )
-        if full and not self.whole:
+        is_full = len(self._of) >= _MOST or len(self._index) >= _LARGEST
+        if not self.whole and (is_full or time.monotonic() > self._due):
             self.flush()
 
     def flush(self) -> None:
@@ -301,7 +274,6 @@ class Track:
         self._begin()
 
     def _chunk(self) -> Chunk:
-        places = self._places.all
         links = [[a & MASK, b & MASK] for a, b in self._links.items()]
         columns: list[Any] = [self._kind_of, self._summaries, self._of]
         columns += [self._reads, self._read, self._makes, self._made]
@@ -311,7 +283,7 @@ class Track:
             np.array(links, "<u8").tobytes(),
         ]
         calls = [
-            Call(operation, places[place], plain & MASK, shorten(text))
+            Call(operation, place, plain & MASK, shorten(text))
             for (operation, place, plain), text in zip(self._calls, self._texts, strict=True)
         ]
         kinds = [

@@ -16,19 +16,8 @@ from msgspec import Struct
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.foreign import ContentError, Format
-from ipytorchseed.trace.compiled import COMPILED
-from ipytorchseed.trace.format import (
-    FRAME,
-    MAGIC,
-    STATE,
-    VERSION,
-    Call,
-    Chunk,
-    End,
-    Header,
-    Kind,
-    Place,
-)
+from ipytorchseed.trace.comparison import Operation
+from ipytorchseed.trace.format import FRAME, MAGIC, STATE, VERSION, Call, Chunk, End, Header, Kind
 
 _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", size=1 << 31)
 
@@ -90,8 +79,7 @@ class Tensors(Struct):
         Args:
             chosen: A mask of the tensors.
         """
-        sums = np.concatenate([[0], np.cumsum(chosen)])
-        return sums[self.ends] > sums[self.ends - self.counts]
+        return np.bincount(self.owners, chosen, len(self.ends)) > 0
 
     def of_kinds(self, value: Callable[[Kind], object], rows: Any = ...) -> Any:
         """Return an integer for each tensor, from its kind.
@@ -101,29 +89,6 @@ class Tensors(Struct):
             rows: The indices of the tensors; all by default.
         """
         return np.array([value(each) for each in self.table], int)[self.kinds[rows]]
-
-
-class Operation(Struct, frozen=True):
-    """An operation of a trace.
-
-    Attributes:
-        name: The operation's name in torch, ``aten::mm``.
-        index: The number of the operation in the trace, from 0.
-        thread: The number of its thread, 0 for the first.
-        place: Its place in the code.
-        given: The dtypes and shapes of the input tensors, and the other arguments, as text.
-    """
-
-    name: str
-    index: int
-    thread: int
-    place: Place
-    given: str
-
-    @property
-    def compiled(self) -> bool:
-        """Whether the operation is a run of compiled code, or happened in one."""
-        return self.place.module.endswith(COMPILED)
 
 
 class Loaded(Struct):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import linecache
 import warnings
-from array import array
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from threading import get_ident
 from traceback import walk_stack
@@ -28,7 +27,7 @@ ENGINE = "_engine_run_backward"
 _DEEPEST = 500
 
 # Places are stored for at most this many nodes of the autograd graph. The older half is dropped.
-_MOST_NODES = 2**22
+_MOST_NODES = 2**21
 
 
 # A file and a line number: the result of searching the stack.
@@ -36,26 +35,6 @@ Spot = tuple[str, int]
 
 # The result if no line of the user's code is found.
 NOWHERE: Spot = ("", 0)
-
-
-class Places:
-    """Numbers the places of a run from 0, in the order of their first occurrence.
-
-    Attributes:
-        all: The places, by number.
-    """
-
-    def __init__(self) -> None:
-        self.all: list[Place] = []
-        self._known: dict[Place, int] = {}
-
-    def of(self, place: Place) -> int:
-        """Return the number of a place."""
-        found = self._known.get(place)
-        if found is None:
-            found = self._known[place] = len(self.all)
-            self.all.append(place)
-        return found
 
 
 class Lines:
@@ -89,12 +68,9 @@ class Lines:
         return NOWHERE
 
     def _picked(self, frame: FrameType | None, pick: Pick) -> Spot:
-        stack: list[tuple[FrameType, int]] = []
-        while frame is not None and len(stack) < _DEEPEST:
-            if frame.f_globals is self._names:
-                stack.append((frame, frame.f_lineno or 0))
-            frame = frame.f_back
-        chosen = pick(stack)
+        frames = () if frame is None else walk_stack(frame)  # `walk_stack(None)` is our own stack
+        users = (each for each in frames if each[0].f_globals is self._names)
+        chosen = pick([*islice(users, _DEEPEST)])
         return NOWHERE if chosen is None else (self._file, chosen[1])
 
     def place(self, spot: Spot, module: str = "", *, backward: bool = False) -> Place:
@@ -118,7 +94,7 @@ class Lines:
         Args:
             frame: The innermost frame.
         """
-        stack = () if frame is None else walk_stack(frame)  # `walk_stack(None)` is our own stack
+        stack = () if frame is None else walk_stack(frame)
         frames = takewhile(lambda each: not self._is_users(each), (each for each, _ in stack))
         return [each.f_code.co_filename for each in frames]
 
@@ -166,7 +142,7 @@ class Sequence:
 
     torch numbers the nodes of each thread. An operation's node gets its number before a dispatch
     mode sees the operation, so the newest number belongs to the running operation
-    (``torch/csrc/autograd/function.h``). Each stored node takes four bytes.
+    (``torch/csrc/autograd/function.h``).
 
     Args:
         begin: The number of the next node.
@@ -174,14 +150,14 @@ class Sequence:
 
     def __init__(self, begin: int) -> None:
         self._begin = begin
-        self._places = array("i")
+        self._places: list[Place] = []
 
-    def note(self, until: int, place: int) -> None:
+    def note(self, until: int, place: Place) -> None:
         """Record the place that created all new nodes.
 
         Args:
             until: The number after the last new node.
-            place: The number of the place.
+            place: The place.
         """
         new = until - self._begin - len(self._places)
         if new > 0:
@@ -191,8 +167,8 @@ class Sequence:
             del self._places[:old]
             self._begin += old
 
-    def find(self, number: int) -> int | None:
-        """Return the number of the place that created a node; None if not recorded."""
+    def find(self, number: int) -> Place | None:
+        """Return the place that created a node; None if not recorded."""
         index = number - self._begin
         return self._places[index] if 0 <= index < len(self._places) else None
 

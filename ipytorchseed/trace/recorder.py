@@ -13,7 +13,7 @@ from ipytorchseed.introspection.replacing import Replacements
 from ipytorchseed.trace.compiled import pass_lengths_as_numbers, watch_graphs
 from ipytorchseed.trace.draws import Draws
 from ipytorchseed.trace.format import Place
-from ipytorchseed.trace.places import Lines, ModulePaths, Places
+from ipytorchseed.trace.places import Lines, ModulePaths
 from ipytorchseed.trace.watching import watch_class
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ class Recorder(Struct, dict=True, eq=False):
     Attributes:
         place: The place of the last operation.
         active: Whether operations are being recorded.
-        places: The places of all operations.
         notes: Clauses about what could not be recorded.
     """
 
@@ -49,7 +48,6 @@ class Recorder(Struct, dict=True, eq=False):
     active: bool = False
 
     def __post_init__(self) -> None:
-        self.places = Places()
         self.notes: list[str] = []
         self.modules = ModulePaths(self.names)
         self._made: list[Any] = []
@@ -63,6 +61,7 @@ class Recorder(Struct, dict=True, eq=False):
         self._watch_threads()
         if self.trace is not None:
             watch_graphs(self._run_graph, self._replaced)
+        mode.begin()
         mode.__enter__()
         return self
 
@@ -81,7 +80,7 @@ class Recorder(Struct, dict=True, eq=False):
 
     def watch(self) -> Any:  # a TorchDispatchMode
         """Return a new dispatch mode for a thread, with its own track."""
-        track = self.trace.track(len(self._made), self.places) if self.trace else None
+        track = self.trace.track(len(self._made)) if self.trace else None
         self._made.append(mode := watch_class()(self, track))
         return mode
 

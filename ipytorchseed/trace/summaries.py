@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ipytorchseed.fingerprint.elements import has_memory
-from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
+from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.trace.format import Kind
 from ipytorchseed.trace.loading import Tensors
 
@@ -24,20 +23,19 @@ _PIECE = 1 << 22
 
 
 def summarize(tensor: Any) -> tuple[float, float, float]:
-    """Return a tensor's greatest absolute value, mean and norm; NaN if unknown."""
+    """Return a tensor's greatest absolute value, mean and norm; NaN if unknown.
+
+    Args:
+        tensor: A tensor that was digested, or None if it cannot be read.
+    """
     import torch
 
-    at = native()
-    if not isinstance(tensor, torch.Tensor) or not reads_natively(type(tensor)):
+    if tensor is None:
         return UNKNOWN
+    at = native()
     with Unseen():
-        if (
-            at.is_nested(tensor)
-            or at.is_quantized(tensor)
-            or at.layout(tensor) is not at.strided
-            or at.device(tensor).type == "meta"
-            or not has_memory(tensor)
-        ):
+        has_numbers = at.layout(tensor) is at.strided and at.device(tensor).type != "meta"
+        if at.is_nested(tensor) or at.is_quantized(tensor) or not has_numbers:
             return UNKNOWN
         flat = at.detach(tensor).resolve_conj().resolve_neg()
         count = flat.numel()

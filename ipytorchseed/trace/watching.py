@@ -12,8 +12,9 @@ from ipytorchseed.fingerprint.native import Unseen, native, reads_natively
 from ipytorchseed.rng.table import check_folder
 from ipytorchseed.trace.compiled import COMPILED, GRAPH, leave_uncompiled
 from ipytorchseed.trace.digests import plain_digest
+from ipytorchseed.trace.format import Place
 from ipytorchseed.trace.operations import Overload, describe
-from ipytorchseed.trace.places import ENGINE, NOWHERE, Places, Sequence, Spot
+from ipytorchseed.trace.places import ENGINE, NOWHERE, Sequence, Spot
 
 if TYPE_CHECKING:
     from ipytorchseed.trace.file import Track  # which imports numpy
@@ -81,10 +82,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             self.count = 0
             self._track = track
             self._lines: Any = recorder.lines
-            self._places: Places = recorder.places
-            self._sequence = Sequence(newest())
-            self._stack = recorder.modules.stack()
-            self._here: dict[tuple[Spot, str, bool], int] = {}
+            self._here: dict[tuple[Spot, str, bool], Place] = {}
             self._in_graph = False
 
         def let_go(self) -> None:
@@ -93,17 +91,12 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
 
         def begin(self) -> None:
             """Start in the current thread."""
-            recorder = self.recorder
-            if recorder.active:
-                self._stack = recorder.modules.stack()
+            if self.recorder.active:
+                self._stack = self.recorder.modules.stack()
                 self._sequence = Sequence(newest())
 
         def __torch_dispatch__(  # noqa: C901 -- as above
-            self,
-            func: Any,
-            types: Any,
-            args: tuple[Any, ...] = (),
-            kwargs: dict[str, Any] | None = None,
+            self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
         ) -> Any:
             __tracebackhide__ = True  # user errors show only user frames
             recorder, given = self.recorder, kwargs or {}
@@ -112,16 +105,16 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             try:
                 operation = describe(func)
                 caller = here().f_back  # None in torch's own threads, such as GPU backward passes
-                place = self._place(caller)
-                where = recorder.place = self._places.all[place]
+                place = recorder.place = self._place(caller)
                 track = None if operation.silent else self._track
-                state = None
                 read: list[int] = []
                 words: list[Any] = []
                 if track is not None:
                     _look(operation.inputs(args, given), track.digest, read, words)
                 if operation.draws and recorder.draws is not None:
                     state = recorder.draws.before(args, given)
+                    if track is not None:
+                        read.append(track.state(state))
             except Exception as error:  # noqa: BLE001 -- our errors must not end the user's code
                 recorder.fail(error)
                 return func(*args, **given)
@@ -136,7 +129,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 ):
                     track = self._track
                 if operation.draws and recorder.draws is not None:
-                    recorder.draws.after(operation, where, recorder.lines, caller)
+                    recorder.draws.after(operation, place, recorder.lines, caller)
                 if track is not None:
                     made: list[int] = []
                     other: list[Any] = []
@@ -145,30 +138,28 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                         _look((result,), track.result, made, other)
                     if other:
                         made.append(plain_digest(other))
-                    track.add(operation.name, place, words, read, state, made)
+                    track.add(operation.name, place, words, read, made)
                 self.count += 1
             except Exception as error:  # noqa: BLE001 -- as above
                 recorder.fail(error)
             return result
 
-        def _place(self, caller: FrameType | None) -> int:
-            """Return the number of the place of the running operation."""
+        def _place(self, caller: FrameType | None) -> Place:
+            """Return the place of the running operation."""
             node = current_node()
             place = self._forward(caller) if node is None else self._backward(node, caller)
             if not self._in_graph:
                 return place
-            known = self._places.all[place]
-            module = f"{known.module}.{COMPILED}" if known.module else COMPILED
-            return self._places.of(known._replace(module=module))
+            return place._replace(module=".".join(filter(None, [place.module, COMPILED])))
 
-        def _forward(self, caller: FrameType | None) -> int:
+        def _forward(self, caller: FrameType | None) -> Place:
             """Return the place of an operation outside of backward passes."""
             stack = self._stack
             place = self._at(self._lines.find(caller), stack[-1] if stack else "")
             self._sequence.note(newest(), place)
             return place
 
-        def _backward(self, node: Any, caller: FrameType | None) -> int:
+        def _backward(self, node: Any, caller: FrameType | None) -> Place:
             """Return the place of an operation in a backward pass.
 
             This is the place of its forward operation, unless user code called it in the backward
@@ -178,17 +169,16 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             if spot is NOWHERE:
                 place = self._sequence.find(node._sequence_nr())  # noqa: SLF001 -- no public way
                 if place is not None:
-                    return self._places.of(self._places.all[place]._replace(backward=True))
+                    return place._replace(backward=True)
                 spot = self._lines.find(caller)
             return self._at(spot, backward=True)
 
-        def _at(self, spot: Spot, module: str = "", *, backward: bool = False) -> int:
-            """Return the number of a place in the user's code."""
+        def _at(self, spot: Spot, module: str = "", *, backward: bool = False) -> Place:
+            """Return a place in the user's code."""
             key = spot, module, backward
             place = self._here.get(key)
             if place is None:
-                found = self._lines.place(spot, module, backward=backward)
-                place = self._here[key] = self._places.of(found)
+                place = self._here[key] = self._lines.place(spot, module, backward=backward)
             return place
 
         def run_graph(self, graph: Any, inputs: Any, run: Callable[[Any, Any], Any]) -> Any:
@@ -200,7 +190,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
             assert track is not None  # noqa: S101 -- graphs are intercepted only with a trace
             read: list[int] = []
             changed: list[Any] = []
-            place = 0
+            place = Place()
             outer, self._in_graph, track.whole = self._in_graph, True, True
             try:
                 place = self._place(here().f_back)
@@ -216,7 +206,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
                 try:
                     made: list[int] = []
                     _look((result, changed), track.result, made, [])
-                    track.add(GRAPH, place, [], read, None, made)
+                    track.add(GRAPH, place, [], read, made)
                 except Exception as error:  # noqa: BLE001 -- as above
                     self.recorder.fail(error)
             return result

@@ -299,7 +299,7 @@ class Database:
         this process.
         """
         if sizes.shm < self._shm and self._files.shm is not None:
-            place.renew_shm(path, max(self._shm, place.shm_size(sizes.wal // _PAGE)))
+            place.renew_shm(path, self._shm, sizes.wal // _PAGE)
         self._shm = max(self._shm, sizes.shm)
 
     def _recover(self, error: BaseException) -> bool:

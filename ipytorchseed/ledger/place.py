@@ -163,20 +163,20 @@ def sibling(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
-def shm_size(pages: int) -> int:
-    """Return an upper bound on the size of the index of a log with ``pages`` pages."""
-    return _BLOCK * (1 + pages // _PAGES)
-
-
-def renew_shm(path: Path, size: int) -> None:
+def renew_shm(path: Path, size: int, pages: int) -> None:
     """Fill the index of a log with zeros, so that SQLite rebuilds it.
 
     Open descriptors and mappings of the file remain valid, in other processes too. The file is not
     opened here, because closing it would drop the locks of this process.
+
+    Args:
+        path: The path of the ledger.
+        size: The least size of the index.
+        pages: The number of pages in the log.
     """
     with suppress(OSError):
         os.truncate(sibling(path, "-shm"), 0)  # including the header
-        os.truncate(sibling(path, "-shm"), size)
+        os.truncate(sibling(path, "-shm"), max(size, _BLOCK * (1 + pages // _PAGES)))
 
 
 def refuse_unsafe(path: Path) -> None:

@@ -145,7 +145,7 @@ def _queries(connection: sqlite3.Connection, limits: Limits, now: float) -> Iter
 
 
 def _drop(connection: Connection, limits: Limits, now: float, removed: Removed) -> bool:
-    """Delete and count some rows that exceed the limits; return whether there were any."""
+    """Delete and count some rows; return whether any exceeded the limits."""
     for what, query, *values in _queries(connection, limits, now):
         rows = [row for (row,) in connection.execute(query, (*values, _CHUNK))]
         if rows:

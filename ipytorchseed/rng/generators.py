@@ -251,7 +251,7 @@ def _children(name: str, value: Any) -> Iterator[tuple[str, object]]:
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return the object inside any number of gymnasium's wrappers, or the value itself.
+    """Return the object inside gymnasium's wrappers, or the value itself.
 
     Wrappers forward attribute access: ``env.action_space`` may mean ``env.env.env.action_space``.
     https://gymnasium.farama.org/api/wrappers/#gymnasium.Wrapper

@@ -27,7 +27,7 @@ def hidden() -> RandomState:
     """Return the generator behind the functions of ``numpy.random``."""
     from numpy.random import mtrand
 
-    return mtrand._rand  # type: ignore[no-any-return, attr-defined]  # noqa: SLF001
+    return mtrand._rand  # noqa: SLF001
 
 
 def engine(generator: Any) -> BitGenerator:  # RandomState or Generator
@@ -55,7 +55,7 @@ def _is_twister(generator: Any) -> bool:
 
 
 def _get(generator: Any) -> Any:
-    """Return the state as numpy writes it; that of a ``RandomState`` has a normal number."""
+    """Return the state of a generator as numpy writes it."""
     from numpy.random import RandomState
 
     if _is_legacy(generator):
@@ -104,7 +104,7 @@ def write(generator: RandomState | Generator, state: bytes) -> None:
         raise StateError(msg) from error
 
 
-def seed(generator: RandomState | Generator, value: int) -> None:
+def seed(generator: Any, value: int) -> None:
     """Set a generator to the state of a new one with the seed ``value``."""
     from numpy.random import RandomState, SeedSequence
 
@@ -148,16 +148,9 @@ def _parse(state: bytes) -> dict[str, Any]:
             "has_gauss": int(found.normal is not None),
             "gauss": found.normal or 0.0,
         }
-
-    def arrays(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return {
-            key: np.array(value, dtype=np.uint64) if isinstance(value, list) else value
-            for key, value in pairs
-        }
-
     try:
-        document = json.loads(state, object_pairs_hook=arrays)
-    except (ValueError, TypeError, OverflowError):  # raised by numpy for a list of other values
+        document = json.loads(state)
+    except ValueError:
         document = None
     if not isinstance(document, dict):
         raise StateError(f"these {len(state)} bytes are not a valid state of a numpy generator")
@@ -262,12 +255,12 @@ def _sfc64(origin: Any, now: Any) -> int | None:
 
 
 def _mt19937(origin: Any, now: Any) -> int | None:
-    twisters = []
-    for document in (origin.state, now):
-        origin.state = document
+    def twister() -> mersenne.Twister:
         held = origin.state["state"]
-        twisters.append(mersenne.Twister(held["key"].tobytes(), int(held["pos"])))
-    return mersenne.distance(*twisters)
+        return mersenne.Twister(held["key"].tobytes(), int(held["pos"]))
+
+    begin, origin.state = twister(), now
+    return mersenne.distance(begin, twister())
 
 
 _COUNT: dict[str, Callable[[Any, Any], int | None]] = {

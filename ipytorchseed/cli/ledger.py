@@ -17,7 +17,7 @@ from ipytorchseed.render.text import WIDTH, draw_table, visible
 from ipytorchseed.why.words import many
 
 if TYPE_CHECKING:
-    from ipytorchseed.ledger.prune import Limits
+    from ipytorchseed.ledger.maintenance import Limits
     from ipytorchseed.ledger.records import Run
     from ipytorchseed.ledger.store import Ledger
 

@@ -129,19 +129,15 @@ def encode_run(run: Run) -> tuple[bytes, dict[int, bytes]]:
     def value(content: Fingerprint | None) -> Raw | Ext | None:
         return None if content is None else part(_VALUE, content)
 
+    shown = {name: value(getattr(run.outputs, name)) for name in ("result", "shown", "stdout")}
+    displays = tuple(map(value, run.outputs.displays))
     record = replace(
         run,
         source=part(_TEXT, run.source),
         settings=part(_SETTINGS, run.settings),
         reads={name: value(each) for name, each in run.reads.items()},
         writes={name: value(each) for name, each in run.writes.items()},
-        outputs=replace(
-            run.outputs,
-            result=value(run.outputs.result),
-            shown=value(run.outputs.shown),
-            stdout=value(run.outputs.stdout),
-            displays=tuple(map(value, run.outputs.displays)),
-        ),
+        outputs=replace(run.outputs, **shown, displays=displays),
         id=None,
     )
     return encode((list(parts), Raw(encode(record)))), parts

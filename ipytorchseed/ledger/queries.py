@@ -48,11 +48,8 @@ class Query(Struct, frozen=True):
 
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
         """Return an SQL statement that selects columns of the runs, and its parameters."""
-        wanted = {
-            name: key_of_name(each)
-            for name in ("notebook", "cell", "kernel", "code")
-            if (each := getattr(self, name)) is not None
-        }
+        named = {name: getattr(self, name) for name in ("notebook", "cell", "kernel", "code")}
+        wanted = {name: key_of_name(each) for name, each in named.items() if each is not None}
         if self.execution_count is not None:
             wanted["execution_count"] = self.execution_count
         # For a condition on the notebook only, SQLite would use an index and then sort. The plus

@@ -17,10 +17,9 @@ from ipytorchseed.errors import LedgerError
 from ipytorchseed.ledger import blobs, place, queries
 from ipytorchseed.ledger.database import Database
 from ipytorchseed.ledger.encoding import key_of_digest, key_of_name
-from ipytorchseed.ledger.prune import DEFAULTS, USED, Removed, prune
+from ipytorchseed.ledger.maintenance import DEFAULTS, USED, Removed, prune, verify
 from ipytorchseed.ledger.queries import LATEST, Query, insert_record, select_records
 from ipytorchseed.ledger.records import UNDONE, Findings, Run, Save, SeedEntry, Trace
-from ipytorchseed.ledger.verify import verify
 
 # ``maintain`` prunes after this many runs, for at most this many seconds.
 _TIDY_EVERY, _TIDY_SECONDS = 64, 0.005
@@ -400,10 +399,9 @@ class Ledger:
             yield from (run for _, run in found if run is not None)
             if len(found) < size:
                 return
-            edge, size = found[-1][0], min(_GROWTH * size, _PAGE)
-            query = replace(
-                query, **({"up_to": edge - 1} if query.newest_first else {"after": edge})
-            )
+            last, size = found[-1][0], min(_GROWTH * size, _PAGE)
+            edge = {"up_to": last - 1} if query.newest_first else {"after": last}
+            query = replace(query, **edge)
 
 
 def _between(notebook: str, after_id: int, up_to_id: int) -> Query:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from benchmarks import ledger as work
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.ledger.prune import DEFAULTS
+from ipytorchseed.ledger.maintenance import DEFAULTS
 from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ipytorchseed.ledger.prune import Limits
+from ipytorchseed.ledger.maintenance import Limits
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples
 

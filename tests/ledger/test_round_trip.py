@@ -15,7 +15,7 @@ import ipytorchseed as its
 from ipytorchseed.errors import LedgerError
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger import blobs, encoding
-from ipytorchseed.ledger.prune import Limits
+from ipytorchseed.ledger.maintenance import Limits
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ipytorchseed.ledger.prune import Limits
+from ipytorchseed.ledger.maintenance import Limits
 from ipytorchseed.ledger.records import SeedEntry
 from ipytorchseed.ledger.store import Ledger
 from ipytorchseed.rng.source import digest

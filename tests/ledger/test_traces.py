@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from ipytorchseed.ledger.prune import Limits
+from ipytorchseed.ledger.maintenance import Limits
 from ipytorchseed.ledger.records import Draw, Operation, Trace
 from ipytorchseed.ledger.store import Ledger
 from tests.ledger import samples

@@ -65,9 +65,8 @@ class Keys:
         self.made = combined(_bytes(makes, makes.digests))
         self.seen = ~(reads.any(reads.digests == UNSEEN) | makes.any(makes.digests == UNSEEN))
         self.anchor = combined(placed, self.given.tolist())
-        self.exact = combined(
-            placed, *(_bytes(each, each.of_kinds(hash)) for each in (reads, makes))
-        )
+        kinds = (_bytes(each, each.of_kinds(hash)) for each in (reads, makes))
+        self.exact = combined(placed, *kinds)
         self.compiled = of_calls(lambda call: call.place.module.endswith(COMPILED)).astype(bool)
         self.unwritten = of_calls(lambda call: is_unwritten(call.operation)).astype(bool)
 

@@ -92,12 +92,8 @@ class Comparison:
         caught = np.flatnonzero(self._given_same & ~self._good)
         self.operation = self._parting("operation", int(caught[0])) if len(caught) else None
         self.roundings = self._roundings(np.flatnonzero(~same_made[:until]).tolist())
-        theirs = b.header.settings
-        self.settings = [
-            (name, value, theirs[name])
-            for name, value in a.header.settings.items()
-            if theirs.get(name, value) != value
-        ]
+        ours, theirs = a.header.settings, b.header.settings
+        self.settings = [(n, it, theirs[n]) for n, it in ours.items() if theirs.get(n, it) != it]
 
     def _differences(self, side: str, chosen: Any) -> Any:
         """Return the difference of each pair: 0 if it is not chosen, NaN if unknown.
@@ -123,10 +119,7 @@ class Comparison:
         reads, makes = self.b.reads, self.b.makes
         for pair in np.flatnonzero(~self._good).tolist():
             at, to = self._operations(pair)
-            rows = zip(
-                reads.digests[reads.of(to)].tolist(), reads.summaries[reads.of(to)], strict=True
-            )
-            own = [scales.get(digest, np.abs(row)) for digest, row in rows
+            own = [scales.get(digest, np.abs(row)) for digest, row in reads.summarized(to)
                    if row.any() and not np.isnan(row).any()]  # fmt: skip
             floor = np.min(own, axis=0) if own else np.zeros(3)
             (apart,) = differences(self.a.makes, np.array([at]), makes, np.array([to]), floor)
@@ -137,10 +130,7 @@ class Comparison:
                     self._given_same[pair] |= all(theirs in scales for _, theirs, _ in inputs)
                 return
             self._good[pair] = True
-            made = makes.of(to)
-            for digest, row in zip(
-                makes.digests[made].tolist(), makes.summaries[made], strict=True
-            ):
+            for digest, row in makes.summarized(to):
                 scales[digest] = np.maximum(np.abs(row), floor)
 
     # -- unpaired operations -----------------------------------------------------------------------

@@ -67,6 +67,11 @@ class Tensors(Struct):
         """Return the slice with the tensors of an operation."""
         return slice(int(self.ends[operation - 1]) if operation else 0, int(self.ends[operation]))
 
+    def summarized(self, operation: int) -> Iterable[tuple[int, Any]]:
+        """Return the digest and the summary of each tensor of an operation."""
+        at = self.of(operation)
+        return zip(self.digests[at].tolist(), self.summaries[at], strict=True)
+
     def rows(self, operations: Any) -> Any:
         """Return the indices of the tensors of several operations, one after the other."""
         counts = self.counts[operations]
@@ -261,9 +266,8 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
     else:
         notes = [f"{path}: {note}" for note in end.notes]
     table = [*kinds]
-    reads, makes = (
-        Tensors(table, np.cumsum(counts), *others) for counts, *others in (tensors[:4], tensors[4:])
-    )
+    reads = Tensors(table, np.cumsum(tensors[0]), *tensors[1:4])
+    makes = Tensors(table, np.cumsum(tensors[4]), *tensors[5:])
     links = np.unique(links, axis=0)
     return Loaded(path, header, notes, [*calls], of, threads, reads, makes, links)
 

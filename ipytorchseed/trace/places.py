@@ -185,10 +185,13 @@ class ModulePaths:
         # The path of each module by its id. The module is kept alive, so that no id is reused.
         self._paths: dict[int, tuple[Any, str]] = {}
         self._stacks: dict[int, list[str]] = {}
-        self._end = ExitStack()
 
-    def attach(self) -> None:
-        """Start tracking."""
+    def attach(self, end: ExitStack) -> None:
+        """Start tracking.
+
+        Args:
+            end: Removes the hooks and the warning filter when it is closed.
+        """
         from torch.compiler import is_compiling
         from torch.nn.modules import module
 
@@ -208,14 +211,10 @@ class ModulePaths:
         # torch warns that there are global hooks. These have no side effects.
         warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global")
         filters: Any = warnings.filters
-        self._end.enter_context(suppress(ValueError))
-        self._end.callback(filters.remove, filters[0])
-        self._end.callback(module.register_module_forward_pre_hook(enter).remove)
-        self._end.callback(module.register_module_forward_hook(leave, always_call=True).remove)
-
-    def detach(self) -> None:
-        """Stop tracking, and remove the hooks and the warning filter."""
-        self._end.close()
+        end.enter_context(suppress(ValueError))
+        end.callback(filters.remove, filters[0])
+        end.callback(module.register_module_forward_pre_hook(enter).remove)
+        end.callback(module.register_module_forward_hook(leave, always_call=True).remove)
 
     def stack(self) -> list[str]:
         """Return this thread's list of module paths, innermost last. It is updated."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
@@ -51,12 +52,13 @@ class Recorder(Struct, dict=True, eq=False):
         self.notes: list[str] = []
         self.modules = ModulePaths(self.names)
         self._made: list[Any] = []
-        self._replaced = Replacements()
+        self._end = ExitStack()
+        self._replaced = self._end.enter_context(Replacements())
 
     def __enter__(self) -> Self:
         mode = self.watch()
         self.active = True
-        self.modules.attach()
+        self.modules.attach(self._end)
         pass_lengths_as_numbers(self._replaced)
         self._watch_threads()
         if self.trace is not None:
@@ -68,10 +70,9 @@ class Recorder(Struct, dict=True, eq=False):
     def __exit__(self, *raised: object) -> None:
         self.active = False
         self._made[0].__exit__(None, None, None)
-        self._replaced.put_back()
+        self._end.close()
         for mode in self._made:  # threads that are still running keep their modes
             mode.let_go()
-        self.modules.detach()
         if self.trace is not None:
             try:
                 self.trace.close(self.notes)

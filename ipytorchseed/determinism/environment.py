@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import lru_cache, partial
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 from ipytorchseed.determinism.flag import ANY, Flag
@@ -19,14 +20,9 @@ _CUBLAS_FITS = (":4096:8", ":16:8")
 def _hash_under(seed: str) -> int | None:
     """Return the hash of a word in a new interpreter with this hash seed."""
     try:
-        made = subprocess.run(
-            [sys.executable, "-c", "print(hash('ipytorchseed'))"],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            check=True,
-            timeout=30,
-        )
-        return int(made.stdout)
+        program = [sys.executable, "-c", "print(hash('ipytorchseed'))"]
+        given = {**os.environ, "PYTHONHASHSEED": seed}
+        return int(subprocess.check_output(program, env=given, stderr=DEVNULL, timeout=30))  # noqa: S603 -- our own text
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
 

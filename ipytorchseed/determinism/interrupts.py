@@ -216,7 +216,6 @@ class TimeLimit:
     def __init__(self, seconds: float | None) -> None:
         self.expired = False
         self._lock = Lock()
-        self._over = False
         self._timer = None if seconds is None else Timer(seconds, self._interrupt)
 
     def __enter__(self) -> None:
@@ -226,13 +225,12 @@ class TimeLimit:
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._over = True
-        if self._timer is not None:
-            self._timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
 
     def _interrupt(self) -> None:
         with self._lock:
-            if self._over:
+            if self._timer is None or self._timer.finished.is_set():
                 return
             self.expired = True
             if hasattr(signal, "pthread_kill"):  # wakes up a sleep

@@ -181,22 +181,19 @@ _HOOKS = {
 def read_hooks(module: str, _: object) -> dict[str, Any]:
     """Return the names of the hooks in a module, by the function that adds such hooks."""
     held = vars(sys.modules[module])
-    return {
-        how: ", ".join(
-            hook.__name__ if type(hook) is FunctionType else "a hook"  # no code of the user's runs
-            for hook in [*held[name].values()]
-        )
-        for name, how in _HOOKS.items()
-        if held.get(name)
-    }
+    told = {}
+    for name, how in _HOOKS.items():
+        if hooks := [*held.get(name, {}).values()]:  # no code of the user's runs
+            names = (it.__name__ if type(it) is FunctionType else "a hook" for it in hooks)
+            told[how] = ", ".join(names)
+    return told
 
 
 def keep_hooks(module: str) -> Undo:
     """Return a function that restores the hooks for all modules, or all optimizers."""
     owner = sys.modules[module]
-    return process.keep_attributes(
-        owner, *(name for name in vars(owner) if name.startswith("_global_"))
-    )
+    names = [name for name in vars(owner) if name.startswith("_global_")]
+    return process.keep_attributes(owner, *names)
 
 
 def remove_hooks(module: str, *_: object) -> None:
@@ -309,9 +306,8 @@ def read_inline(inline: Any) -> dict[str, Any]:
     values = getattr(made._instance, "_trait_values", {})  # noqa: SLF001 -- access sets them
     usual = {name: getattr(made, name).default() for name in PICTURES}
     moved = {n: values[n] for n in PICTURES if n in values and values[n] != usual[n]}
-    return process.plain_values(
-        {n: sorted(each) if type(each) is set else each for n, each in moved.items()}
-    )
+    told = {n: sorted(each) if type(each) is set else each for n, each in moved.items()}
+    return process.plain_values(told)
 
 
 def write_inline(inline: Any, values: Mapping[str, Any]) -> None:

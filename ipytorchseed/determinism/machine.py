@@ -42,12 +42,9 @@ class Machine(Struct, frozen=True):
         import torch
 
         major, minor = re.findall(r"\d+", torch.__version__)[:2]
-        return cls(
-            torch=(int(major), int(minor)),
-            cuda=torch.cuda._is_compiled() and torch.cuda.device_count() > 0,  # noqa: SLF001
-            xpu=torch.xpu._is_compiled() and torch.xpu.device_count() > 0,  # noqa: SLF001
-            started=torch.cuda.is_initialized(),
-        )
+        cuda = torch.cuda._is_compiled() and torch.cuda.device_count() > 0  # noqa: SLF001
+        xpu = torch.xpu._is_compiled() and torch.xpu.device_count() > 0  # noqa: SLF001
+        return cls((int(major), int(minor)), cuda, xpu, torch.cuda.is_initialized())
 
 
 class Fact(Struct, frozen=True):

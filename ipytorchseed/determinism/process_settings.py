@@ -25,9 +25,7 @@ Undo = Callable[[], object]
 
 def plain_values(values: Mapping[Any, Any]) -> dict[str, Any]:
     """Return settings as JSON values, and other values as text."""
-    return {
-        str(name): value if type(value) in PLAIN else str(value) for name, value in values.items()
-    }
+    return {str(n): each if type(each) in PLAIN else str(each) for n, each in values.items()}
 
 
 def read_attributes(names: Iterable[str], config: Any) -> dict[str, Any]:
@@ -95,14 +93,11 @@ def loggers(logging: Any) -> dict[str, Any]:
 
 def read_logs(logging: Any) -> dict[str, Any]:
     """Return the level and handlers of each logger that has any."""
-    told = {
-        name: ", ".join(
-            [logging.getLevelName(log.level)] * bool(log.level)
-            + [type(each).__name__ for each in log.handlers]
-        )
-        for name, log in loggers(logging).items()
-        if log.level or log.handlers
-    }
+    told: dict[str, Any] = {}
+    for name, log in loggers(logging).items():
+        level = [logging.getLevelName(log.level)] if log.level else []
+        if parts := [*level, *(type(each).__name__ for each in log.handlers)]:
+            told[name] = ", ".join(parts)
     return {**told, "disable": logging.root.manager.disable}
 
 

@@ -132,9 +132,7 @@ class Anatomy(Struct, frozen=True):
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
         """Return the names and values of an object's attributes, sorted by name."""
-        found = self.unsorted(value)
-        found.sort(key=itemgetter(0))
-        return found
+        return sorted(self.unsorted(value), key=itemgetter(0))
 
     def unsorted(self, value: object) -> list[tuple[str, object]]:
         """Return the names and values of an object's attributes, in order of creation.

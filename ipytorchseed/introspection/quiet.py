@@ -41,8 +41,8 @@ def uncollected() -> Iterator[None]:
     earlier than without this extension, and it takes time to visit all objects of the process.
     """
     was_enabled = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if was_enabled:

@@ -164,9 +164,7 @@ def items(value: Any) -> list[Any]:
 _ITERABLES = (list, tuple, set, frozenset, collections.deque)
 
 # The ``id`` of each builtin container type.
-CONTAINERS: frozenset[int] = identities(
-    {*_ITERABLES, dict, collections.OrderedDict, collections.defaultdict}
-)
+CONTAINERS = identities({*_ITERABLES, dict, collections.OrderedDict, collections.defaultdict})
 
 
 def parts(value: object) -> Iterator[Any]:

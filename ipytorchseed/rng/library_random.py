@@ -26,9 +26,8 @@ from ipytorchseed.rng.source import Kind, Library, Source
 # https://github.com/numba/numba/blob/main/numba/cpython/randomimpl.py
 _STATE = struct.Struct("<i2496sid")
 
-
-def _helpers() -> Any:  # a C extension
-    return sys.modules["numba._helperlib"]
+# numba's C extension with the states.
+_HELPERS = "numba._helperlib"
 
 
 def _address(which: str) -> int:
@@ -37,7 +36,7 @@ def _address(which: str) -> int:
     Args:
         which: ``np`` or ``py``.
     """
-    return int(getattr(_helpers(), f"rnd_get_{which}_state_ptr")())
+    return int(getattr(sys.modules[_HELPERS], f"rnd_get_{which}_state_ptr")())
 
 
 def _read(which: str) -> bytes:
@@ -54,7 +53,7 @@ def _write(which: str, state: bytes) -> None:
 
 
 def _seed(which: str, value: int) -> None:
-    _helpers().rnd_seed(_address(which), value)
+    sys.modules[_HELPERS].rnd_seed(_address(which), value)
 
 
 _NUMBA = tuple(
@@ -148,8 +147,6 @@ def _seed_keras(value: int) -> None:
 
 _KERAS_SOURCE = Source("keras", _seed_keras, _read_keras, _write_keras)
 
-_KERAS = Library("keras", _GLOBALS, lambda: _seed_keras, lambda: (_KERAS_SOURCE,))
-
 
 def _seed_cupy(_: object, value: int) -> None:
     """Seed CuPy's generators, one per device.
@@ -192,7 +189,7 @@ def _unreadable(name: str) -> Library:
 
 
 LIBRARIES: tuple[Library, ...] = (
-    Library("numba", "numba._helperlib", lambda: _seed_numba, lambda: _NUMBA),
-    _KERAS,
+    Library("numba", _HELPERS, lambda: _seed_numba, lambda: _NUMBA),
+    Library("keras", _GLOBALS, lambda: _seed_keras, lambda: (_KERAS_SOURCE,)),
     *map(_unreadable, _SETTERS),
 )

@@ -47,13 +47,6 @@ def _is_legacy(generator: Any) -> bool:
     return issubclass(type(generator), RandomState)
 
 
-def _is_twister(generator: Any) -> bool:
-    """Return whether a generator is a ``RandomState`` with the usual bit generator."""
-    from numpy.random import MT19937
-
-    return _is_legacy(generator) and type(engine(generator)) is MT19937
-
-
 def _get(generator: Any) -> Any:
     """Return the state of a generator as numpy writes it."""
     from numpy.random import RandomState
@@ -80,7 +73,7 @@ def read(generator: RandomState | Generator) -> bytes:
     """
     with engine(generator).lock:  # threads acquire it to draw
         now = _get(generator)
-    if not _is_twister(generator):
+    if now["bit_generator"] != "MT19937" or "has_gauss" not in now:
         return json.dumps(now, sort_keys=True, default=lambda value: value.tolist()).encode()
     normal = now["gauss"] if now["has_gauss"] else None
     return mersenne.Twister(now["state"]["key"].tobytes(), now["state"]["pos"], normal).pack()
@@ -106,12 +99,13 @@ def write(generator: RandomState | Generator, state: bytes) -> None:
 
 def seed(generator: Any, value: int) -> None:
     """Set a generator to the state of a new one with the seed ``value``."""
-    from numpy.random import RandomState, SeedSequence
+    from numpy.random import MT19937, RandomState, SeedSequence
 
-    if _is_twister(generator):
+    kind = type(engine(generator))
+    if kind is MT19937 and _is_legacy(generator):
         RandomState.seed(generator, value)
     else:
-        begin = type(engine(generator))(SeedSequence(value)).state
+        begin = kind(SeedSequence(value)).state
         _set(generator, {**begin, "has_gauss": 0, "gauss": 0.0})
 
 
@@ -178,9 +172,7 @@ def locate_engine(engine: BitGenerator, hints: Iterable[int] = ()) -> Position:
     if kind.__name__ not in _COUNT or not kind.__module__.startswith("numpy.random."):
         return UNKNOWN
     now: Any = engine.state
-    sequences: list[tuple[int | None, Any]] = [
-        (hint, np.random.SeedSequence(hint)) for hint in hints
-    ]
+    sequences: list[Any] = [(hint, np.random.SeedSequence(hint)) for hint in hints]
     born = getattr(engine, "seed_seq", None)
     if isinstance(born, np.random.SeedSequence):
         sequences.append((_typed_seed(born), born))
@@ -272,15 +264,11 @@ _COUNT: dict[str, Callable[[Any, Any], int | None]] = {
 }
 
 
-LEGACY = Kind(
-    "numpy.random.RandomState", "numpy.random", read, write, seed,
-    lambda it, hints: locate_legacy(read(it), hints),
-)  # fmt: skip
+LEGACY = Kind("numpy.random.RandomState", "numpy.random", read, write, seed,
+    lambda it, hints: locate_legacy(read(it), hints))  # fmt: skip
 
-KIND = Kind(
-    "numpy.random.Generator", "numpy.random", read, write, seed,
-    lambda it, hints: locate_engine(engine(it), hints),
-)  # fmt: skip
+KIND = Kind("numpy.random.Generator", "numpy.random", read, write, seed,
+    lambda it, hints: locate_engine(engine(it), hints))  # fmt: skip
 
 _SOURCE = LEGACY.source("numpy", hidden, locate_legacy)
 

@@ -43,10 +43,8 @@ def write(generator: random.Random, state: bytes) -> None:
 # Finds the seed and draws of a state that ``read`` returned.
 locate: Locate = partial(mersenne.locate, "array")
 
-KIND = Kind(
-    "random.Random", "random", read, write, random.Random.seed,
-    lambda it, hints: locate(read(it), hints),
-)  # fmt: skip
+KIND = Kind("random.Random", "random", read, write, random.Random.seed,
+    lambda it, hints: locate(read(it), hints))  # fmt: skip
 
 _SOURCE = KIND.source("python", hidden, locate)
 

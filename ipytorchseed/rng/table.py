@@ -228,10 +228,9 @@ def register_source(  # noqa: PLR0913 -- one for each operation of a source
         return UNKNOWN
 
     _add(Source(name, apply, read, write, locate), module)
-    owners = [getattr(each, "__self__", None) for each in (read, write)]
-    holders.update(
-        {id(each): each for each in owners if not isinstance(each, type | ModuleType | None)}
-    )
+    owners = (getattr(each, "__self__", None) for each in (read, write))
+    kept = [each for each in owners if not isinstance(each, type | ModuleType | None)]
+    holders.update({id(each): each for each in kept})
 
 
 def _add(made: Source | Callable[[], Source | None], module: str = "sys") -> None:

@@ -99,9 +99,7 @@ def twister(state: bytes) -> mersenne.Twister | None:
     return mersenne.Twister(low, mersenne.N + 1 - left)
 
 
-KIND = Kind(
-    "torch.Generator", "torch", read, write, seed, lambda it, hints: locate(read(it), hints)
-)
+KIND = Kind("torch.Generator", "torch", read, write, seed, lambda it, _: locate(read(it), ()))
 
 
 def has_torch() -> bool:
@@ -311,6 +309,4 @@ def _copy(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: [*value] if isinstance(value, list) else value for name, value in fields.items()}
 
 
-LIBRARY = Library(
-    name="torch", module="torch", seeder=seeder, sources=sources, essential=True, awaited=AWAITED
-)
+LIBRARY = Library("torch", "torch", seeder, sources, essential=True, awaited=AWAITED)

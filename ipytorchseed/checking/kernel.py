@@ -77,6 +77,9 @@ _POLL = 0.25
 # Seconds to wait for killed processes to end; on some machines zombies stay longer.
 _GONE = 0.5
 
+# The maximum number of characters that a cell may show: all are kept and compared.
+_MOST = 1 << 28
+
 _LEAVE_OUT = "the tag skip-execution leaves it out"
 
 
@@ -120,6 +123,7 @@ class FreshKernel:
         )
         self._client.log.setLevel(logging.CRITICAL)  # errors are reported in our words
         self._receiving: asyncio.Task[Any] | None = None
+        self._shown = 0
 
     async def start(self) -> None:
         """Start the kernel, load the extension, and seed if a seed was given.
@@ -164,7 +168,12 @@ class FreshKernel:
             # Receiving a message that has already arrived does not suspend the task. A cell that
             # prints without end would block the event loop, and with it the timeouts.
             await asyncio.sleep(0)
-            return await receive(**how)
+            message = await receive(**how)
+            content = message["content"]
+            self._shown += len(content["text"]) if "text" in content else len(str(content))
+            if self._shown > _MOST and client.task_poll_for_reply is not None:
+                client.task_poll_for_reply.cancel()  # as nbclient does when the kernel dies
+            return message
 
         channel.get_msg = get_msg
 
@@ -182,15 +191,18 @@ class FreshKernel:
         kc = self._client.kc
         kc.session.metadata["cellId"] = cell.id  # as front ends send it; nbclient sends none
         polling = asyncio.create_task(_keep_polling(kc.shell_channel.socket))
-        node = self.node.cells[cell.index]
+        self._shown, node = 0, self.node.cells[cell.index]
         try:
             await self._client.async_execute_cell(node, cell.index)
         except CellTimeoutError:
             limit = f"{self._options.timeout:g} s (--timeout)"
             raise UncheckableError(f"{cell.name} took longer than {limit}") from None
         except DeadKernelError:
-            said = self._last_words()
-            raise UncheckableError(f"the kernel died in {cell.name}{said}") from None
+            fault = f"the kernel died in {cell.name}{self._last_words()}"
+            if self._shown > _MOST:
+                size = f"{_MOST >> 20} MB"
+                fault = f"{cell.name} shows more than {size}, too much to compare; {_LEAVE_OUT}"
+            raise UncheckableError(fault) from None
         except CellExecutionError as error:
             if error.ename == "StdinNotImplementedError":
                 fault = f"{cell.name} asks for input, which a check cannot give; {_LEAVE_OUT}"

@@ -122,7 +122,7 @@ class Tracking:
             with suppress(Exception):  # the first cell will raise and report it
                 import_module("ipytorchseed.session.session")
                 import_module("ipytorchseed.rng.table").entry_points("ipytorchseed.sources")
-                import_module("ipytorchseed.session.hearing").look_through()
+                import_module("ipytorchseed.session.hearing").search()
 
     def stop(self) -> None:
         """Stop recording, and close the ledger."""

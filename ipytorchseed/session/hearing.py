@@ -15,24 +15,17 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any
 
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.session.file_calls import (
-    CALLS,
-    METHODS,
-    OPEN,
-    absolute,
-    names_of,
-    tell_write,
-)
+from ipytorchseed.introspection.values import imported
+from ipytorchseed.session.file_calls import CALLS, METHODS, OPEN, absolute, names_of, tell_write
 from ipytorchseed.session.files import FileWatch
 
 Function = Callable[..., Any]
-Place = tuple[dict[Any, Any], object]
 
 _PLAIN = (str, int, bytes, type(None))
 
@@ -48,12 +41,7 @@ redirected: set[str] = set()
 def start(listener: FileWatch) -> None:
     """Report calls to this listener from now on, and to no other listener."""
     global _listener  # noqa: PLW0603 -- the functions belong to the process
-    if not _looked:
-        look_through()
-    elif _last(sys.modules) != _ended:  # modules imported since then have the originals
-        names = [*sys.modules]
-        for name in names[names.index(_ended[1]) + 1 if _ended[1] in sys.modules else 0 :]:
-            _note(name, _NAMES)
+    search()
     _listener = listener
     _exchange(_HEARD)
     for made, name, own, heard in _METHODS:
@@ -66,12 +54,12 @@ def stop(listener: FileWatch) -> None:
 
     Functions that other code has replaced in the meantime are not restored.
     """
-    global _listener, _ended  # noqa: PLW0603 -- as above
+    global _listener  # noqa: PLW0603 -- as above
     if _listener is listener:
         _listener = None
+        search()
         _exchange(_ORIGINAL)
         _methods.put_back()
-        _ended = _last(sys.modules)
 
 
 def open_instead(files: Mapping[str, str]) -> None:
@@ -143,8 +131,6 @@ def _plain(value: object) -> object:
 _PAIRS = [(original, _heard(original, tell)) for original, tell in CALLS]
 _HEARD = {id(original): heard for original, heard in _PAIRS}
 _ORIGINAL = {id(heard): original for original, heard in _PAIRS}
-_NAMES = {original.__name__ for original, _ in _PAIRS}
-_IDS = frozenset(_HEARD) | frozenset(_ORIGINAL)
 
 # For each method: the class, the name, the class's own attribute or None, and the wrapper.
 _METHODS = [
@@ -158,13 +144,52 @@ _methods = Replacements()
 # --------------------------------------------------------------------------------------------------
 # Where the functions are bound
 
-# The ids of modules that were searched, by name.
-_looked: dict[str, int] = {}
+# The names under which modules bind the functions: their own, and others in common libraries.
+_NAMES = {original.__name__ for original, _ in _PAIRS} | {
+    "_builtin_open", "_fork_exec", "_open", "_urandom", "bltn_open", "concurrency_safe_rename",
+}  # fmt: skip
 
+# The places where modules bind the functions: the name of the module, and the name in it.
 _bound: dict[tuple[str, str], None] = {}
 
-# The result of ``_last`` at the end of the last cell or search.
-_ended: tuple[int, str] = (0, "")
+# The number of modules at the last search, and the name of the last one.
+_searched: tuple[int, str] = (0, "")
+
+# The function that opens the file for ``torch.save``, by module and name.
+_OF_TORCH = "torch.serialization", "_open_zipfile_writer"
+
+
+def search() -> None:
+    """Find the functions in the modules that were imported since the last call."""
+    global _searched  # noqa: PLW0603 -- as above
+    names = [*sys.modules]
+    last, (_, before) = (len(names), names[-1]), _searched
+    if last != _searched:
+        for name in names[names.index(before) + 1 if before in sys.modules else 0 :]:
+            _note(name, _NAMES)
+        _searched = last
+
+
+def restore() -> None:
+    """Restore the functions under any name, which takes longer than ``stop``."""
+    for name in [*sys.modules]:
+        _note(name, [*names_of(name)])
+    _exchange(_ORIGINAL if _listener is None else _HEARD)
+
+
+def _note(module: str, keys: Iterable[str]) -> None:
+    """Store the places where a module binds the functions."""
+    held = names_of(module)
+    if module == _OF_TORCH[0]:
+        opener: Any = held.get(_OF_TORCH[1])
+        if type(opener) is FunctionType and id(opener) not in _ORIGINAL:
+            heard = _HEARD.setdefault(id(opener), _heard(opener, tell_write))
+            _ORIGINAL[id(heard)] = opener
+            _bound[_OF_TORCH] = None
+    for key in keys:
+        value = id(held.get(key))
+        if value in _HEARD or value in _ORIGINAL:
+            _bound[module, key] = None
 
 
 def _exchange(others: dict[int, Function]) -> None:
@@ -184,61 +209,6 @@ def _exchange(others: dict[int, Function]) -> None:
             other = others.get(id(names.get(key)))
             if other is not None:
                 names[key] = other
-    for name, find in _ELSEWHERE.items():
-        if name in modules:
-            for place, at in find(names_of(name)):
-                other = others.get(id(place.get(at)))
-                if other is not None:
-                    place[at] = other
-
-
-def _note(module: str, keys: Iterable[str]) -> None:
-    held = names_of(module)
-    _bound.update({(module, key): None for key in keys if id(held.get(key)) in _IDS})
-
-
-def look_through() -> None:
-    """Search the modules that were imported since the last call for the functions.
-
-    This finds the functions under any name. It runs while the kernel is idle, because a thousand
-    modules have a hundred thousand names. Until it runs, modules that were imported during a cell
-    keep the wrappers, which report nothing after the cell.
-    """
-    global _ended  # noqa: PLW0603 -- as above
-    if _last(sys.modules) == _last(_looked):
-        return
-    modules = {name: id(module) for name, module in [*sys.modules.items()]}
-    for name, module in modules.items():
-        if _looked.get(name) != module:
-            held = names_of(name)
-            if not _IDS.isdisjoint(map(id, [*held.values()])):
-                _note(name, [*held])
-    _looked.clear()
-    _looked.update(modules)
-    _ended = _last(sys.modules)
-    _exchange(_ORIGINAL if _listener is None else _HEARD)
-
-
-def _last(modules: dict[str, Any]) -> tuple[int, str]:
-    """Return the number of modules, and the name of the last one."""
-    return len(modules), next(reversed(modules), "")
-
-
-def _of_numpy(names: dict[str, Any]) -> Iterator[Place]:
-    openers = getattr(names.get("_file_openers"), "_file_openers", None)
-    if type(openers) is dict:
-        yield openers, None
-
-
-def _of_torch(names: dict[str, Any]) -> Iterator[Place]:
-    """Yield the place of the function that opens the file for ``torch.save``."""
-    name = "_open_zipfile_writer"
-    opener = names.get(name)
-    if type(opener) is FunctionType and id(opener) not in _HEARD and id(opener) not in _ORIGINAL:
-        heard = _HEARD[id(opener)] = _heard(opener, tell_write)
-        _ORIGINAL[id(heard)] = opener
-    yield names, name
-
-
-# Functions that find more bindings to replace, by module: for ``np.loadtxt`` and ``torch.save``.
-_ELSEWHERE = {"numpy.lib._datasource": _of_numpy, "torch.serialization": _of_torch}
+    openers = getattr(imported("numpy.lib._datasource", "_file_openers"), "_file_openers", None)
+    if type(openers) is dict:  # for ``np.loadtxt``
+        openers[None] = others.get(id(openers.get(None)), openers.get(None))

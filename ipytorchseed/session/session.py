@@ -422,7 +422,6 @@ class Session:
         return asked - (heard & made_in_a_state(pending.source) if heard else set())
 
     def _maintain(self) -> None:
-        hearing.look_through()
         with suppress(LedgerError):  # the runs are stored; the next one reports the same fault
             self.ledger.maintain()  # the ledger may have changed since the cell ended
 
@@ -455,7 +454,7 @@ class Session:
     def close(self) -> None:
         """Stop recording, and close the ledger."""
         self.abandon()
-        hearing.look_through()  # also restores functions that have other names
+        hearing.restore()
         self.ledger.close()
 
     def _users(self, names: Iterable[str]) -> set[str]:

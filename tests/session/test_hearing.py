@@ -118,64 +118,48 @@ def test_a_program_is_heard(tmp_path, told, start):
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
-@pytest.mark.parametrize("name", ["open", "mine"])
+@pytest.mark.parametrize("name", ["open", "bltn_open"])
 def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch, name, late):
-    """The module is imported before the functions are replaced, or while they are.
-
-    Other names than the function's own are searched when the kernel is idle.
-    """
+    """The module is imported before the functions are replaced, or while they are."""
     listener = Told()
-    module = ModuleType("of_a_test")
+    module = ModuleType(f"of_a_test_{name}_{late}")  # a new name, as found ones are remembered
     if late:
         hearing.start(listener)
     exec(f"from io import open as {name}", vars(module))  # noqa: S102
-    monkeypatch.setitem(sys.modules, "of_a_test", module)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     hearing.start(listener)
-    if name != "open":
-        hearing.look_through()
     vars(module)[name](file).close()
     hearing.stop(listener)
     assert vars(module)[name] is open
     assert listener.read == [str(file)]
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["once", "again"])
-@pytest.mark.parametrize("name", ["open", "mine"])
-def test_what_a_cell_imported_is_put_back_when_the_kernel_is_idle(file, monkeypatch, name, again):
-    """This also holds if it replaced another module of its name.
-
-    Until then it opens files unreported.
-    """
+def test_an_unusual_name_is_put_back_at_the_end(file, monkeypatch):
+    """Until then, the function under this name opens files unreported."""
     listener = Told()
-    if again:
-        monkeypatch.setitem(sys.modules, "of_a_test", ModuleType("of_a_test"))
-        hearing.look_through()
     hearing.start(listener)
     module = ModuleType("of_a_test")
-    exec(f"from io import open as {name}", vars(module))  # noqa: S102
+    exec("from io import open as mine", vars(module))  # noqa: S102
     monkeypatch.setitem(sys.modules, "of_a_test", module)
     hearing.stop(listener)
-    vars(module)[name](file).close()
+    module.mine(file).close()
     assert listener.read == []
-    hearing.look_through()
-    assert vars(module)[name] is open
+    hearing.restore()
+    assert module.mine is open
 
 
-@pytest.mark.parametrize("idle", [False, True])
-def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch, idle):
-    """It does not matter whether the kernel was idle in between."""
+def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch):
+    """It is restored in between."""
     listener = Told()
     hearing.start(listener)
-    module = ModuleType("of_a_test")
+    module = ModuleType("imported_before")
     exec("from io import open", vars(module))  # noqa: S102
-    monkeypatch.setitem(sys.modules, "of_a_test", module)
+    monkeypatch.setitem(sys.modules, "imported_before", module)
     hearing.stop(listener)
-    if idle:
-        hearing.look_through()
+    assert module.open is open
     hearing.start(listener)
     module.open(file).close()
     hearing.stop(listener)
-    hearing.look_through()
     assert listener.read == [str(file)]
     assert module.open is open
 
@@ -203,10 +187,9 @@ def test_what_was_imported_between_cells_is_heard(file, monkeypatch, gone):
     assert module.open is open
 
 
-def test_modules_looked_through_are_not_looked_at_again(monkeypatch):
-    """The first cell after idling does not wait for a thousand modules."""
-    monkeypatch.setattr(hearing, "_ended", (0, ""))  # the value before the first cell
-    hearing.look_through()
+def test_searched_modules_are_not_searched_again(monkeypatch):
+    """A cell does not wait for a thousand modules."""
+    hearing.search()
     looked = []
     monkeypatch.setattr(hearing, "_note", lambda module, _: looked.append(module))
     listener = object()

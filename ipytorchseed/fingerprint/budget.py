@@ -55,15 +55,6 @@ class Budget(Struct):
         """Whether no time is left for reading large values whole."""
         return self.left <= 0
 
-    def deadline(self, began: float, *, whole: bool) -> float:
-        """Return the ``time.thread_time`` at which a walk must end.
-
-        Args:
-            began: The ``time.thread_time`` at which the walk started.
-            whole: Whether the walk reads values whole, rather than a sample.
-        """
-        return began + (self.left if whole else self.seconds - self.used)
-
     def stop(self) -> None:
         """Stop the current walk and all later ones."""
         self.seconds = 0.0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
-import weakref
 from typing import Any
 
 from ipytorchseed.fingerprint.scalars import join, text
@@ -78,11 +78,6 @@ def seeds(value: Any) -> object:
     return [getattr(base, name).__get__(value) for name in names]
 
 
-def current(value: Any) -> object:
-    """Return the name of a context variable, and its value in the current context."""
-    return value.name, value.get(None)  # there are no subclasses
-
-
 def captured(value: Any) -> object:
     """Return the stdout and displays that ``%%capture`` captured, without addresses.
 
@@ -105,41 +100,15 @@ def zone(value: Any) -> object:
     return class_of(value, "zoneinfo.ZoneInfo").key.__get__(value)
 
 
-def pattern(value: Any) -> object:
-    """Return a regular expression's text and flags."""
-    return value.pattern, value.flags
-
-
 def reduced(value: Any) -> object:
     """Return the result of ``__reduce__``, for C classes that cannot be subclassed."""
     return type(value).__reduce__(value)  # type: ignore[call-arg] # of any class
 
 
-def bounds(value: Any) -> object:
-    """Return the bounds of a range or a slice."""
-    return value.start, value.stop, value.step
-
-
-def proxied(value: Any) -> object:
-    """Return the mapping behind a mapping proxy, or the content of a closure cell."""
-    import gc
-
-    return gc.get_referents(value)
-
-
 def viewed(value: Any) -> object:
     """Return the keys of a keys view, or the dictionary of a values or items view."""
-    import gc
-
-    return [[*each] if type(value) is _KEYS else each for each in gc.get_referents(value)]
-
-
-_KEYS: type = type({}.keys())
-
-
-def referred(value: Any) -> object:
-    """Return the referent of a weak reference, or None if it is gone."""
-    return weakref.ref.__call__(value)
+    held = gc.get_referents(value)
+    return [[*each] for each in held] if type(value) is type({}.keys()) else held
 
 
 def write_enum(value: Any, walk: Walk) -> Writing:

@@ -13,7 +13,6 @@ import mmap
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +42,6 @@ def view(address: int, size: int) -> memoryview:
     The caller must keep the owner of the memory alive.
     """
     return _from_memory(address, size, _READ)  # type: ignore[no-any-return]
-
-
-@cache
-def memory_of_machine() -> int:
-    """Return the size of the machine's memory in bytes, or 64 GiB if unknown."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 2**36
 
 
 # --------------------------------------------------------------------------------------------------
@@ -91,8 +81,8 @@ def is_borrowed_image(fields: Mapping[str, Any]) -> bool:
 
 _INSTALLED = ("/usr/", "/lib", "/etc/", "/dev/shm/sem.", sys.prefix, sys.base_prefix)  # noqa: S108
 
-# The suffix of files that SQLite maps for the ledger, and does not truncate while they are in use.
-_INDEX = "-shm"
+# Suffixes of libraries, and of files that SQLite maps for the ledger and does not truncate.
+_SAFE = (".so", "-shm")
 
 
 def maps_files() -> bool:
@@ -104,12 +94,8 @@ def maps_files() -> bool:
         lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
     except OSError:
         return True
-    mapped = [each.split(maxsplit=5) for each in lines]
-    paths = [each for each in mapped if len(each) == 6 and each[5][0] == "/"]  # noqa: PLR2004
-    named = [(each[1], each[5].removesuffix(" (deleted)")) for each in paths]
-    code = {path for allowed, path in named if "x" in allowed}
-    data = {path for _, path in named if not path.endswith(_INDEX)} - code
-    return any(not path.startswith(_INSTALLED) for path in data)
+    paths = (line[line.index("/") :] for line in lines if "/" in line)
+    return any(not (path.startswith(_INSTALLED) or path.endswith(_SAFE)) for path in paths)
 
 
 # --------------------------------------------------------------------------------------------------

@@ -67,7 +67,8 @@ class Meter:
         self.mode = mode
         self.exact = True
         self.large = False
-        self._deadline = budget.deadline(began, whole=mode is Mode.FULL)
+        whole = budget.left if mode is Mode.FULL else budget.seconds - budget.used
+        self._deadline = began + whole
         self._visited = 0
         self._check_at = _EVERY
         self._unchecked = 0
@@ -120,10 +121,7 @@ class Meter:
         self._deadline += seconds
         self.budget.used -= seconds
 
-    @cached_property
-    def maps_files(self) -> bool:
-        """The cached result of ``memory.maps_files``."""
-        return memory.maps_files()
+    maps_files = cached_property(lambda _: memory.maps_files())
 
     def count(self, size: int) -> None:
         """Count the bytes of a buffer that the memo knows, as if they were read."""
@@ -141,22 +139,13 @@ class Meter:
             return True
         self._enlarge()
         if self.mode is Mode.FULL:
-            if size > memory.CHUNK:
-                self._stop_if_too_large(size)
+            left = self._deadline - time.thread_time()
+            if size > memory.CHUNK and size > self.memo.speed * left:  # leave it for other values
+                self.memo.speed *= 1.05  # the machine may have been busy during the measurement
+                raise SpentError
             return True
         self.exact = False
         return False
-
-    def _stop_if_too_large(self, size: int) -> None:
-        """Raise ``SpentError`` if ``size`` bytes cannot be read in the time left.
-
-        The time that this saves is left for other values.
-        """
-        if size > self.memo.speed * (self._deadline - time.thread_time()):
-            self.memo.speed *= 1.05  # the machine may have been busy during the measurement
-            raise SpentError
-        if size > memory.memory_of_machine():  # an expanded tensor, which repeats the same memory
-            raise SpentError
 
     def may_hold(self, count: int) -> bool:
         """Return whether to visit all of ``count`` items, rather than a sample.

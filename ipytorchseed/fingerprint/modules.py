@@ -9,12 +9,11 @@ from collections import defaultdict
 from collections.abc import Generator, Mapping
 from operator import itemgetter
 from typing import Any
-from weakref import ReferenceType
+from weakref import ref
 
 from msgspec import Struct, field
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.builtin import referred
 from ipytorchseed.fingerprint.elements import contents, dtype_of, note_strides
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import inner_parts
@@ -171,7 +170,7 @@ def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
     if type(item) is not list or not item:
         return item
     names = {id(each): name for name, each in entries(fields.get("_parameters"))}
-    held = [referred(each) if type(each) is ReferenceType else each for each in item]
+    held = [each() if type(each) is ref else each for each in item]
     found = tuple([None if each is None else names.get(id(each)) for each in held])
     return item if None in found else found
 

@@ -9,7 +9,6 @@ from ipytorchseed.fingerprint.derived import split
 from ipytorchseed.fingerprint.scalars import LEAVES, count, join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
-from ipytorchseed.patterns import lazy_pattern
 
 # The maximum number of items, and of attributes, that are listed as parts.
 PARTS, _ATTRIBUTES = 32, 128
@@ -174,13 +173,3 @@ write_object, write_namespace = object_writer(), object_writer(kind="namespace")
 
 # Writers of ordinary objects. The attributes of such an object become parts of the outer object.
 _plain = frozenset({write_object, write_namespace})
-
-_undated = object_writer("data")
-_DATE = lazy_pattern(r"\s*(\w{3}, \d\d \w{3} \d{4}|\d\d:\d\d:\d\d)\s*")
-
-
-def write_table_cell(value: Any, walk: Walk) -> Writing:
-    """Encode a cell of a statsmodels table; skip its text if it is a date or time."""
-    data = dict(anatomy(type(value)).attributes(value)).get("data")
-    dated = type(data) is str and _DATE.fullmatch(data) is not None
-    return (_undated if dated else write_object)(value, walk)

@@ -198,34 +198,19 @@ def _is_function(kind: type) -> bool:
 def _reference(value: Any) -> Callable[[], Any]:
     """Return a function that returns a class, function or module.
 
-    For a class that no longer exists, the returned function returns None. A function that no longer
-    exists is created again.
+    For a class that no longer exists, the returned function returns None.
 
     Raises:
-        pickle.PicklingError: The value is a function with a closure, attributes or mutable
-            defaults, or its module is not loaded.
+        pickle.PicklingError: The value is a function that keeps other objects alive: it has a
+            closure, attributes or mutable defaults.
     """
     if issubclass(type(value), type):
         return weakref.ref(value)
-    if type(value) is not types.FunctionType:
-        return lambda: value
-    kept = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-    home = sys.modules.get(value.__module__)
-    simple = all(id(type(each)) in _SIMPLE for each in kept) and not vars(value)
-    if value.__closure__ or not simple or getattr(home, "__dict__", None) is not value.__globals__:
-        raise pickle.PicklingError
-    there, code, module, name = weakref.ref(value), value.__code__, value.__module__, value.__name__
-    defaults, by_name = value.__defaults__, value.__kwdefaults__
-
-    def find() -> Any:
-        """Return the function, or create it again from its code."""
-        found = there()
-        if found is None:
-            found = types.FunctionType(code, vars(sys.modules[module]), name, defaults)
-            found.__kwdefaults__ = by_name
-        return found
-
-    return find
+    if type(value) is types.FunctionType:
+        kept = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        if value.__closure__ or vars(value) or any(id(type(it)) not in _SIMPLE for it in kept):
+            raise pickle.PicklingError
+    return lambda: value
 
 
 class _Unpickler(pickle.Unpickler):

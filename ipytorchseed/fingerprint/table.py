@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import operator
 import random
 import sys
 import types
+import weakref
 from collections import deque
 from typing import Any
 
@@ -29,6 +31,7 @@ from ipytorchseed.introspection.anatomy import module_of_class, mro, per_object
 from ipytorchseed.introspection.values import imported
 
 _object, _state, _fields = objects.object_writer, objects.state_writer, functions.fields
+_bounds = operator.attrgetter("start", "stop", "step")
 
 _SEARCH_TIMES = (
     "cv_results_.mean_fit_time", "cv_results_.mean_score_time", "cv_results_.std_fit_time",
@@ -57,11 +60,8 @@ _CHECKPOINTS = (
 
 
 def _of_lightning(*names: str) -> list[str]:
-    return [
-        f"{package}.{each}"
-        for package in ("lightning.pytorch", "pytorch_lightning")
-        for each in names
-    ]
+    packages = ("lightning.pytorch", "pytorch_lightning")
+    return [f"{package}.{each}" for package in packages for each in names]
 
 
 # A writer, and the classes whose objects it encodes, including subclasses. If several rows fit, the
@@ -81,13 +81,13 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (texts.memory_writer("memory"), memoryview, "array:array", "mmap:mmap",
      "_ctypes:Array", "_ctypes:Structure", "_ctypes:Union", "_ctypes:_SimpleCData"),
     # Small objects of the standard library
-    (_state("range", lambda it: str(builtin.bounds(it)), show=True), range),
-    (_state("slice", builtin.bounds), slice),
-    (_state("proxy", builtin.proxied), types.MappingProxyType, types.CellType),
+    (_state("range", lambda it: str(_bounds(it)), show=True), range),
+    (_state("slice", _bounds), slice),
+    (_state("proxy", gc.get_referents), types.MappingProxyType, types.CellType),
     (_state("view", builtin.viewed), type({}.keys()), type({}.values()), type({}.items())),
-    (_state("reference", builtin.referred), "weakref:ref"),
+    (_state("reference", weakref.ref.__call__), "weakref:ref"),
     (_state("reference", lambda _: None), "weakref:ProxyType", "weakref:CallableProxyType"),
-    (_state("pattern", builtin.pattern), "re:Pattern"),
+    (_state("pattern", operator.attrgetter("pattern", "flags")), "re:Pattern"),
     (_state("decimal", builtin.decimal, "decimal.Decimal", show=True), "decimal:Decimal"),
     (_state("path", builtin.path), "pathlib:PurePath"),
     (_state("file", builtin.memory_file), "io:BytesIO", "io:StringIO"),
@@ -96,11 +96,9 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("hash", builtin.hashed), "_hashlib:HASH", "_hashlib:HMAC", "_blake2:blake2b",
      "_blake2:blake2s"),
     (_state("row", builtin.row, "sqlite3.Row"), "sqlite3:Row"),
-    (_state("context variable", builtin.current), "_contextvars:ContextVar"),
-    (_state("datetime", builtin.moment, "datetime.datetime"), "datetime:datetime"),
-    (_state("date", builtin.moment, "datetime.date"), "datetime:date"),
-    (_state("time", builtin.moment, "datetime.time"), "datetime:time"),
-    (_state("timedelta", builtin.moment, "datetime.timedelta"), "datetime:timedelta"),
+    (_state("context variable", lambda it: (it.name, it.get(None))), "_contextvars:ContextVar"),
+    *((_state(name, builtin.moment, f"datetime.{name}"), f"datetime:{name}")
+      for name in ("datetime", "date", "time", "timedelta")),
     (_state("timezone", builtin.moment), "datetime:timezone"),
     (builtin.write_enum, "enum:Enum"),
     (_state("exception", builtin.raised), BaseException),
@@ -144,8 +142,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (modules.write_nn_module, "torch.nn.modules.module:Module"),
     (optimizers.write_optimizer, "torch.optim.optimizer:Optimizer"),
     (_object(kind="scheduler"), "torch.optim.lr_scheduler:LRScheduler"),
-    (_object("_DataLoader__initialized", kind="dataloader"),
-     "torch.utils.data:DataLoader"),
+    (_object("_DataLoader__initialized", kind="dataloader"), "torch.utils.data:DataLoader"),
     (_object(kind="dataset"), "torch.utils.data:Dataset"),
     # pandas
     (frames.write_frame, "pandas:DataFrame"),
@@ -170,10 +167,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "sklearn.neighbors:BallTree"),
     (_state("geometry", libraries.geometry_state), "shapely.lib:Geometry"),
     # Objects that record their own times, or identities
-    (_object(*_SEARCH_TIMES),
-     "sklearn.model_selection._search:BaseSearchCV"),
-    (_object("_stop_words_id"),
-     "sklearn.feature_extraction.text:_VectorizerMixin"),
+    (_object(*_SEARCH_TIMES), "sklearn.model_selection._search:BaseSearchCV"),
+    (_object("_stop_words_id"), "sklearn.feature_extraction.text:_VectorizerMixin"),
     (_object(*_BAR_TIMES, kind="progress bar"), "tqdm.std:tqdm"),
     (_state("progress bar", lambda _: None), *_of_lightning(
         "callbacks.progress.progress_bar:ProgressBar", "loggers.logger:Logger",
@@ -182,7 +177,6 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_func_code_id", "_func_code_info", "timestamp"), "joblib.memory:Memory",
      "joblib.memory:MemorizedFunc"),
     (_object("cache"), "jinja2.environment:Environment"),  # of templates
-    (_object("epoch_start_time_"), "skorch.callbacks.logging:EpochTimer"),
     (_object("extra_dict_ref", "hooks_dict_ref", "id"), "torch.utils.hooks:RemovableHandle"),
     # copies of a hook lack the names of the function that it wraps
     (_state("function", _fields("hook", "module", "with_module")),
@@ -198,11 +192,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_data"), "scipy.interpolate:UnivariateSpline"),  # scratch memory of FITPACK
     (_object("_tmp_like_exog"),  # uninitialized scratch memory
      "statsmodels.genmod.generalized_linear_model:GLM"),
-    (objects.write_table_cell, "statsmodels.iolib.table:Cell"),
     (_object("_summary_cache", "_summary_statistics_cache", "diagn"),  # caches of `summary()`
      "statsmodels.base.model:Results"),
-    (_object("_time_fit_was_called"), "lifelines.fitters:BaseFitter"),
-    (_object("ids"), "seaborn._core.data:PlotData"),
     (_object("lifecycle_events", "total_train_time"), "gensim.utils:SaveLoad"),
     (_object("study_name"), "optuna.study.study:Study"),  # random by default
     (_object("_study_name_to_id"), "optuna.storages._in_memory:InMemoryStorage"),
@@ -211,9 +202,6 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("cls_ref"), "pydantic._internal._decorators:Decorator"),  # an address
     (_object("core_schema", "serializer", "validator"),  # compiled from its type
      "pydantic.type_adapter:TypeAdapter"),
-    # the sources of all classes seen so far
-    (_object("_source_dict"), "torch_geometric.inspector:Inspector"),
-    (_object("_init_time", "init_time_"), "mlxtend._base:_BaseModel"),
     (_object("_document", "_temp_document", "_id"),  # where it was shown; a number per process
      "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
@@ -236,15 +224,14 @@ KINDS: tuple[tuple[Any, ...], ...] = (
 BRIEF[id(types.FunctionType)] = functions.brief_function
 
 _rows: dict[int, Writer] = {}
-_waiting: list[tuple[str, str, Writer]] = []
+_waiting: list[Any] = []
 # The number of imported modules at the last check, and the name of the latest.
 _loaded: tuple[int, str] = (0, "")
 
 for _write, *_types in KINDS:
     for _type in _types:
         if isinstance(_type, str):
-            _module, _, _name = _type.partition(":")
-            _waiting.append((_module, _name, _write))
+            _waiting.append((*_type.split(":"), _write))
         else:
             _rows[id(_type)] = _write
 
@@ -267,12 +254,13 @@ def _arrive() -> None:
             _waiting.remove(row)
 
 
+_CONTENT = (str, list, dict, tuple, set, frozenset)
+
+
 def _is_machinery(kind: type) -> bool:
     """Return whether a class is in ``opaque.PACKAGES``, and extends no builtin type."""
-    content = (str, list, dict, tuple, set, frozenset)
-    return module_of_class(kind).partition(".")[0] in opaque.PACKAGES and not issubclass(
-        kind, content
-    )
+    package = module_of_class(kind).partition(".")[0]
+    return package in opaque.PACKAGES and not issubclass(kind, _CONTENT)
 
 
 def _find(kind: type) -> Writer:

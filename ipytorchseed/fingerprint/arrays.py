@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from xxhash import xxh3_128, xxh3_128_digest
@@ -16,18 +17,11 @@ from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy
 
-# Codes of the dtypes without parameters: booleans, integers, floats, complex numbers, objects.
-_BY_NUMBER = "?bBhHiIlLqQfdgFDGOe"
+# Codes of the dtypes whose scalars are all content. Those of long doubles have undefined padding.
+_NUMBERS = "?bBhHiIlLqQfdFDOe"
 
 
-@cache
-def _names() -> dict[int, str]:
-    """Return the names of the dtypes in ``_BY_NUMBER``, by ``dtype.num``.
-
-    numpy must be imported.
-    """
-    made = map(sys.modules["numpy"].dtype, _BY_NUMBER)
-    return {dtype.num: str(dtype) for dtype in made}
+_cached_name = lru_cache(str)
 
 
 def name_of(dtype: Any) -> str:
@@ -35,13 +29,7 @@ def name_of(dtype: Any) -> str:
 
     numpy's ``str`` takes longer than all other work for an array.
     """
-    if dtype.isbuiltin == 1:  # without fields, and built into numpy
-        name = _names().get(dtype.num) if dtype.isnative else None
-        if name is not None:
-            return name
-        if dtype.kind in "SU":
-            return dtype.str  # type: ignore[no-any-return]
-    return str(dtype)
+    return _cached_name(dtype) if dtype.isbuiltin == 1 else str(dtype)
 
 
 def write_array(value: Any, walk: Walk) -> Writing:
@@ -151,12 +139,11 @@ def series_of(plain: Any) -> tuple[float, ...] | None:
     most = 1 if plain.ndim > 1 else SERIES
     if plain.dtype.kind not in "iuf" or not 0 < plain.size <= most:
         return None
-    if not owns_array(plain):
-        try:
+    with suppress(UnreadableError):
+        if not owns_array(plain):
             require(plain)
-        except UnreadableError:
-            return None
-    return tuple(plain.reshape(-1).astype("f8").tolist())
+        return tuple(plain.reshape(-1).astype("f8").tolist())
+    return None
 
 
 def write_number(value: Any, walk: Walk) -> Writing:
@@ -196,9 +183,4 @@ def number_leaves() -> dict[int, Callable[[Any], bytes]]:
         head = b"number" + name_bytes(str(dtype))
         return lambda value: b"D" + xxh3_128_digest(head + read(value))
 
-    dtypes = map(numpy.dtype, _BY_NUMBER.translate(_OF_EXTENDED))
-    return {id(dtype.type): of(dtype) for dtype in dtypes}
-
-
-# Codes of the long double dtypes, whose scalars contain undefined padding bytes.
-_OF_EXTENDED = {ord("g"): None, ord("G"): None}
+    return {id(dtype.type): of(dtype) for dtype in map(numpy.dtype, _NUMBERS)}

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gc
 import io
-import sys
 from typing import Any
 
 from ipytorchseed.fingerprint.scalars import join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, mro
+from ipytorchseed.introspection.values import imported
 from ipytorchseed.patterns import lazy_pattern
 
 
-def class_of(value: object, name: str | tuple[str, ...]) -> Any:
+def class_of(value: object, name: str) -> Any:
     """Return the first class in the MRO whose full name starts with ``name``.
 
     Writers call methods of this class, so that a user's overrides do not run.
@@ -56,13 +56,6 @@ def memory_file(value: Any) -> object:
     if vars(base)["closed"].__get__(value):
         return "closed"
     return base.getvalue(value), base.tell(value)
-
-
-def hashed(value: Any) -> object:
-    """Return the current digest of a ``hashlib`` object."""
-    kind = class_of(value, ("_hashlib.", "_blake2."))
-    length = (32,) if anatomy(kind).name == "_hashlib.HASHXOF" else ()  # needs a length
-    return kind.digest(value, *length)
 
 
 def row(value: Any) -> object:
@@ -143,7 +136,7 @@ def write_generator_state(value: Any, walk: Walk) -> Writing:
 
     made = anatomy(type(value))
     for kind in KINDS:
-        if kind.module in sys.modules and _is_of(value, kind.type):
+        if _is_of(value, kind.type):
             if not walk.top and is_source(value, kind):
                 return Draft(b"source" + text(kind.type), "rng", kind.type)
             token = yield kind.read(value)
@@ -168,10 +161,7 @@ def _spawned(value: Any) -> dict[str, str]:
 
 def _is_of(value: object, name: str) -> bool:
     module, _, title = name.rpartition(".")
-    made = getattr(sys.modules[module], title, None)
-    system = getattr(sys.modules.get("random"), "SystemRandom", None)
-    if system is not None and issubclass(type(value), system):  # which has no state
-        return False
+    made = imported(module, title)
     return made is not None and issubclass(type(value), made)
 
 

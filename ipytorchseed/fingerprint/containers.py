@@ -9,24 +9,25 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from functools import partial
+from contextlib import suppress
 from itertools import islice, repeat
 from operator import is_
 from typing import Any
 
 from xxhash import xxh3_64, xxh3_64_hexdigest, xxh3_128, xxh3_128_digest, xxh3_128_intdigest
 
-from ipytorchseed.fingerprint.budget import SpentError
-from ipytorchseed.fingerprint.derived import find_times
 from ipytorchseed.fingerprint.memory import CHUNK
-from ipytorchseed.fingerprint.meter import BATCH, ITEMS
-from ipytorchseed.fingerprint.objects import PARTS, encode_extras, inner_parts
-from ipytorchseed.fingerprint.scalars import LEAVES, number
+from ipytorchseed.fingerprint.meter import BATCH, ITEMS, SpentError
+from ipytorchseed.fingerprint.objects import PARTS, encode_extras, find_times, inner_parts
+from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import find_member
 
 # The maximum length of a ``series``: numbers that a fingerprint stores as values.
 SERIES = 8192
+
+# The ``id`` of each type whose objects are in a ``series``.
+_NUMBERS = {id(int), id(float)}
 
 _ENDS = 8  # items listed from each end of a sequence
 
@@ -38,39 +39,31 @@ _NEAR = 2**16
 # Items
 
 
-_nothing = partial(iter, ())
-
-
 def _batches(
-    walk: Walk,
-    length: int,
-    whole: Iterable[Any],
-    forward: Callable[[], Iterator[Any]] = _nothing,
-    backward: Callable[[], Iterator[Any]] = _nothing,
+    walk: Walk, length: int, items: Iterable[Any], backward: Callable[[Any], Iterator[Any]] | None
 ) -> Iterator[list[Any]]:
     """Yield all items of a container without indices, or a sample, in batches.
 
     Args:
         walk: The current walk.
         length: The number of items.
-        whole: Iterates over all items.
-        forward: Returns an iterator from the start, used to take a sample.
-        backward: Returns an iterator from the end, used to take a sample.
+        items: All items.
+        backward: Returns an iterator over ``items`` from the end. If None, samples are empty.
 
     Raises:
         SpentError: There is no time, or another thread changed the container.
     """
     try:
         if walk.may_hold(length):
-            iterator = iter(whole)
+            iterator = iter(items)
             while batch := [*islice(iterator, BATCH)]:
                 yield batch
-            return
-        third = ITEMS // 3
-        near = min(length - third, _NEAR)
-        yield [*islice(forward(), third)]
-        yield [*islice(forward(), third, near, near // third)]
-        yield [*islice(backward(), third)]
+        elif backward is not None:
+            third = ITEMS // 3
+            near = min(length - third, _NEAR)
+            yield [*islice(items, third)]
+            yield [*islice(items, third, near, near // third)]
+            yield [*islice(backward(items), third)]
     except RuntimeError:
         raise SpentError from None
 
@@ -88,14 +81,10 @@ def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
 _PACKED = {id(float): "d", id(int): "q", id(bool): "b", id(str): ""}
 
 
-def _are_all(kind: type, items: Sequence[object]) -> bool:
-    return all(map(is_, map(type, items), repeat(kind)))
-
-
 def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
     """Digest items at once if all have the same builtin type; else return None."""
     kind = type(items[0])
-    if id(kind) not in _PACKED or not _are_all(kind, items):
+    if id(kind) not in _PACKED or not all(map(is_, map(type, items), repeat(kind))):
         return None
     if kind is str:
         lengths = array("q", map(len, items))
@@ -115,20 +104,10 @@ def _packed(items: Sequence[Any], walk: Walk) -> bytes | None:
 
 def series_of(items: Sequence[Any]) -> tuple[float, ...] | None:
     """Return numbers as floats; None if empty, too long, or not all numbers."""
-    if not 0 < len(items) <= SERIES:
-        return None
-    if _are_all(float, items) or _are_all(int, items):
-        try:
+    if 0 < len(items) <= SERIES and {*map(id, map(type, items))} <= _NUMBERS:
+        with suppress(OverflowError):
             return tuple(map(float, items))
-        except OverflowError:
-            return None
-    found: list[float] = []
-    for item in items:
-        one = number(item)
-        if one is None:
-            return None
-        found += one
-    return tuple(found)
+    return None
 
 
 # --------------------------------------------------------------------------------------------------
@@ -181,8 +160,8 @@ def _title(value: object) -> str:
 def _pieces(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
     """Yield all items of a long sequence, or a sample, in batches."""
     if base is deque:
-        forward, backward = (partial(it, value) for it in (deque.__iter__, deque.__reversed__))
-        return _batches(walk, length, forward(), forward, backward)
+        plain = value if type(value) is deque else deque(deque.__iter__(value))
+        return _batches(walk, length, plain, reversed)
     return (base.__getitem__(value, span) for span in walk.spans(length))
 
 
@@ -214,12 +193,11 @@ def _sequence_parts(
     near = min(length, _ENDS)
     places = [*range(near), *range(-near, 0)]
     try:
-        if tokens is None:
-            ends = yield from walk.tokens([value[place] for place in places])
-        else:
-            ends = [tokens[place] for place in places]
+        ends = [(tokens or value)[place] for place in places]
     except IndexError:  # another thread removed items
         raise SpentError from None
+    if tokens is None:
+        ends = yield from walk.tokens(ends)
     return parts | {f"k:[{n}]": digest_of(token) for n, token in zip(places, ends, strict=True)}
 
 
@@ -241,7 +219,7 @@ def set_writer(base: Any) -> Writer:
         length = base.__len__(value)
         total, order = 0, xxh3_64()
         # Sets have no fixed order, so a sample would vary: read all items or none.
-        for batch in _batches(walk, length, base.__iter__(value)):
+        for batch in _batches(walk, length, base.__iter__(value), None):
             tokens = yield from walk.tokens(batch)
             total += sum(map(xxh3_128_intdigest, tokens))
             order.update(b"".join(tokens))
@@ -259,27 +237,18 @@ def set_writer(base: Any) -> Writer:
 # Dictionaries
 
 
-def _in_order(value: Any, walk: Walk) -> Iterator[tuple[Any, Any]]:
-    """Yield the items of an ``OrderedDict`` in order, without running user code.
-
-    ``OrderedDict.items`` hashes each key, which may call ``__hash__`` of a user's class. If any
-    key is not of a builtin type, the items are yielded in the order of the underlying ``dict``.
-    """
-    for batch in _batches(walk, dict.__len__(value), dict.keys(value)):
-        walk.tick(len(batch))
-        if not all(id(kind) in LEAVES for kind in map(type, batch)):
-            yield from dict.items(value)
-            return
-    yield from OrderedDict.items(value)
-
-
 def _entries(value: Any, length: int, walk: Walk) -> Iterator[list[tuple[Any, Any]]]:
-    """Yield all items of a dictionary, or a sample, in batches."""
-    items = dict.items(value)
+    """Yield all items of a dictionary, or a sample, in batches.
+
+    The items of an ``OrderedDict`` are in its own order, if all keys are of builtin types.
+    Otherwise, ``OrderedDict.items`` would run user code: it hashes each key.
+    """
     if length <= PARTS and type(value) is dict:  # the usual case
-        return iter([[*items]])
-    whole = _in_order(value, walk) if issubclass(type(value), OrderedDict) else items
-    return _batches(walk, length, whole, partial(iter, items), partial(reversed, items))
+        return iter([[*dict.items(value)]])
+    ordered = issubclass(type(value), OrderedDict) and walk.may_hold(length)
+    if ordered and LEAVES.keys() >= {*map(id, map(type, dict.keys(value)))}:
+        return _batches(walk, length, OrderedDict.items(value), reversed)
+    return _batches(walk, length, dict.items(value), reversed)
 
 
 def _name_item(key: object) -> str:

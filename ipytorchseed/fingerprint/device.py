@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.budget import PendingError
+from ipytorchseed.fingerprint.meter import PendingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from ipytorchseed.fingerprint.budget import Budget
-    from ipytorchseed.fingerprint.meter import Meter
+    from ipytorchseed.fingerprint.meter import Budget, Meter
 
 # Words of 8 bytes hashed at a time. Hashing allocates three buffers of this size.
 WORDS = 2**21

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.budget import Budget, LateError, PendingError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
-from ipytorchseed.fingerprint.meter import Mode
+from ipytorchseed.fingerprint.meter import Budget, LateError, Mode, PendingError, SpentError
 from ipytorchseed.fingerprint.native import Unseen
 from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
@@ -68,7 +67,7 @@ def fingerprint(
         began = time.thread_time()
         try:
             with Unseen():
-                return _look(value, memo, budget, partial(Walk, memo, budget, writer_of, began))
+                return _look(value, memo, budget, began)
         finally:
             budget.charge(began)
     except PendingError:
@@ -81,11 +80,9 @@ def fingerprint(
     return Fingerprint("", kind, f"{anatomy(type(value)).title}, {why}", exact=False)
 
 
-def _look(
-    value: object, memo: Memo, budget: Budget, walk_in: Callable[[Mode], Walk]
-) -> Fingerprint:
+def _look(value: object, memo: Memo, budget: Budget, began: float) -> Fingerprint:
     """Read a value whole if it is small or there is enough time; else read a sample."""
-    left = budget.left
+    walk_in, left = partial(Walk, memo, budget, writer_of, began), budget.left
     modes = [Mode.KNOWN] if left <= 0 or memo.is_too_slow(value, left) else [Mode.FULL, Mode.KNOWN]
     for mode in modes:
         walk = walk_in(mode)
@@ -99,26 +96,16 @@ def _look(
             if walk.large:
                 break
         else:
-            sample = _sample_too(value, digest, memo, walk_in) if walk.large else ""
-            return _finish(value, walk, draft, digest[:8].hex(), sample)
+            # Later fingerprints that can only read a sample are compared with the sample.
+            sample = memo.samples.get(digest, "") if walk.large else None
+            if sample == "":
+                with suppress(PendingError, SpentError):
+                    sample = walk_in(Mode.SAMPLE).look(value)[1][:8].hex()
+                    memo.keep_sample(digest, sample)
+            return _finish(value, walk, draft, digest[:8].hex(), sample or "")
     walk = walk_in(Mode.SAMPLE)
     draft, digest = walk.look(value)
     return _finish(value, walk, draft, digest[:8].hex(), digest[:8].hex())
-
-
-def _sample_too(value: object, digest: bytes, memo: Memo, walk_in: Callable[[Mode], Walk]) -> str:
-    """Return the digest of a sample of a value that was read whole.
-
-    Later fingerprints that can only read a sample are compared with it.
-    """
-    known = memo.sample(digest)
-    if known is None:
-        try:
-            known = walk_in(Mode.SAMPLE).look(value)[1][:8].hex()
-        except (PendingError, SpentError):
-            return ""
-        memo.keep_sample(digest, known)
-    return known
 
 
 def _finish(value: object, walk: Walk, draft: Draft, digest: str, sample: str) -> Fingerprint:

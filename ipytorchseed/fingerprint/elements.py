@@ -97,16 +97,10 @@ def note_strides(walk: Walk, tensor: Any) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _head(
-    dtype: Any,
-    shape: tuple[int, ...] | None,
-    device: Any,
-    layout: Any,
-    requires_grad: bool,  # noqa: FBT001 -- a field of the tensor
-) -> tuple[bytes, str]:
+def _head(dtype: Any, shape: Any, device: Any, layout: Any, grad: Any) -> tuple[bytes, str]:
     """Encode the metadata of a tensor, and return it with the device type."""
     sizes = None if shape is None else (*shape,)
-    return f"{dtype} {sizes} {device.type} {layout} {requires_grad:d}".encode(), device.type
+    return f"{dtype} {sizes} {device.type} {layout} {grad:d}".encode(), device.type
 
 
 def dtype_of(tensor: Any) -> str:

@@ -13,8 +13,7 @@ from typing import Any
 from xxhash import xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
-from ipytorchseed.fingerprint.derived import find_times
-from ipytorchseed.fingerprint.objects import PARTS
+from ipytorchseed.fingerprint.objects import PARTS, find_times
 from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.value import SUMS
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
@@ -63,9 +62,8 @@ def _brief(index: Any) -> Any:
 def _sums(columns: Sequence[tuple[Any, bytes | None]]) -> bytes:
     """Return sums of the bits of each numeric column, which ignore the order of rows."""
     plain = [values for values, head in columns if head is not None and values.itemsize <= _WORD]
-    return b"".join(
-        values.view(f"u{values.itemsize}").sum(dtype="u8").tobytes() for values in plain
-    )
+    sums = (values.view(f"u{values.itemsize}").sum(dtype="u8") for values in plain)
+    return b"".join(each.tobytes() for each in sums)
 
 
 # The maximum item size of the columns that are summed, in bytes.
@@ -96,11 +94,8 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     sums = _sums(values)
     if walk.exact and sums:
         parts[SUMS] = xxh3_64_hexdigest(sums)
-    parts |= {
-        f"k:{name}": digest_of(token)
-        for name, (_, token) in zip(names, tokens, strict=False)
-        if type(name) is str
-    }
+    told = zip(names, tokens, strict=False)
+    parts |= {f"k:{name}": digest_of(each) for name, (_, each) in told if type(name) is str}
     return Draft(content, "frame", f"DataFrame {shape}", parts)
 
 
@@ -174,7 +169,9 @@ def arrow_state(value: Any) -> object:
     """
     chunks = [each for each in getattr(value, "chunks", [value]) if len(each)]
     held = [each for chunk in chunks for each in chunk.buffers() if each is not None]
-    whole = sum(each.size for each in held) <= _JOINED and all(map(_is_allocated, held))
+    # Arrow allocated these buffers, so they are not mapped files
+    allocated = all(each.is_mutable and each.parent is None for each in held)
+    whole = allocated and sum(each.size for each in held) <= _JOINED
     if chunks and whole:
         chunks = [sys.modules["pyarrow"].concat_arrays(chunks)]
     told = []
@@ -183,23 +180,16 @@ def arrow_state(value: Any) -> object:
         if whole and not chunk.null_count:
             parts[:1] = [None]  # the validity bitmap, which has no information here
         small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
-        read = _to_bytes if small else memoryview
+        read = methodcaller("to_pybytes") if small else memoryview
         told.append((len(chunk), chunk.offset, [it if it is None else read(it) for it in parts]))
     return str(value.type), told
 
-
-_to_bytes = methodcaller("to_pybytes")
 
 # Up to this many bytes, copying an array is faster than reading it in place.
 _COPIED = 2**12
 
 # Up to this many bytes, the chunks of an array are joined, which normalizes their layout.
 _JOINED = 2**24
-
-
-def _is_allocated(buffer: Any) -> bool:
-    """Return whether Arrow allocated a buffer, so that it is not a mapped file."""
-    return buffer.is_mutable and buffer.parent is None
 
 
 def moment_state(value: Any) -> object:

@@ -15,7 +15,7 @@ from typing import Any
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint.objects import state_writer
-from ipytorchseed.fingerprint.scalars import LEAVES, count, join, text
+from ipytorchseed.fingerprint.scalars import count, join, text
 from ipytorchseed.fingerprint.walk import Draft, Tokens, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import (
     NOT_CONTENT,
@@ -88,13 +88,7 @@ def _constant(value: Any) -> bytes:
         return b"(%b)" % b"".join(map(_constant, value))
     if kind is frozenset:
         return b"{%b}" % b"".join(sorted(map(_constant, value)))
-    if kind is slice:  # from Python 3.14 on
-        return b"[%b]" % _constant((value.start, value.stop, value.step))
-    write = LEAVES.get(id(kind))
-    token = None if write is None else write(value)
-    if token is not None:
-        return token
-    return text(value) if kind is str else b"B" + xxh3_128_digest(value)
+    return text(repr(value))
 
 
 # --------------------------------------------------------------------------------------------------

@@ -60,10 +60,8 @@ def write_polars_frame(value: Any, walk: Walk) -> Writing:
     tokens = yield from walk.named(walk.pick(columns))
     shape = f"{value.height} x {len(columns)}"
     content = b"polars frame" + shape.encode() + join(tokens)
-    parts = {
-        "shape": shape,
-        "columns": xxh3_64_hexdigest(join([(name, b"") for name, _ in columns])),
-    }
+    names = xxh3_64_hexdigest(join([(name, b"") for name, _ in columns]))
+    parts = {"shape": shape, "columns": names}
     if walk.top and len(columns) <= PARTS:
         parts |= {f"k:{name}": digest_of(token) for name, token in tokens}
     return Draft(content, "frame", f"DataFrame {shape}", parts)

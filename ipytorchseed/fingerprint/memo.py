@@ -35,6 +35,7 @@ class Memo:
 
     Attributes:
         speed: The speed at which the last large buffer was read, in bytes per second.
+        samples: The digests of samples of large values, by the values' digests.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,7 @@ class Memo:
         self._tensors: dict[tuple[int, int], Known] = {}
         self._limit = _FEW
         self._refused: dict[int, float] = {}
-        self._samples: dict[bytes, str] = {}
+        self.samples: dict[bytes, str] = {}
 
     def is_too_slow(self, value: object, seconds: float) -> bool:
         """Return whether reading a value took too long before, and would do so again.
@@ -61,15 +62,11 @@ class Memo:
             self._refused.clear()
         self._refused[id(value)] = seconds
 
-    def sample(self, digest: bytes) -> str | None:
-        """Return the digest of a sample of a large value, by the value's digest."""
-        return self._samples.get(digest)
-
     def keep_sample(self, digest: bytes, sample: str) -> None:
         """Store the digest of a sample of a large value."""
-        if len(self._samples) >= _FEW:
-            self._samples.clear()
-        self._samples[digest] = sample
+        if len(self.samples) >= _FEW:
+            self.samples.clear()
+        self.samples[digest] = sample
 
     def tensor(self, identity: tuple[int, int], proof: Proof) -> Known | None:
         """Return the cached entry of a tensor, or None if the tensor has changed.

@@ -1,4 +1,4 @@
-"""Limits on how much of a value is visited and read."""
+"""Limits on how much of a value is visited and read, and on the time for it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from xxhash import xxh3_128
 
 from ipytorchseed.fingerprint import memory
-from ipytorchseed.fingerprint.budget import Budget, LateError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 
 T = TypeVar("T")
@@ -35,6 +35,59 @@ BATCH = 4096
 
 _EVERY = 256  # values visited between two checks of the clock
 _FASTEST = 2e-8  # seconds for an item of a container of numbers
+
+
+# Bytes of unchanged tensors that one budget reads again, as a check of the memo.
+REREAD = 16 * 2**20
+
+# The share of the time for reading values whole. The rest is for samples.
+_WHOLE = 0.8
+
+
+class SpentError(Exception):
+    """The walk must stop, because reading the rest would exceed the budget."""
+
+
+class LateError(SpentError):
+    """The time is used up, which does not mean that the value is large."""
+
+
+class PendingError(Exception):
+    """The value is not ready, because a GPU is still computing it."""
+
+
+class Budget(Struct):
+    """The time allowed for several fingerprints, and how much of it was used.
+
+    Only time spent in ``fingerprint`` counts, so one budget can be used both before and after a
+    cell runs. CPU time of this thread is counted, so a busy machine does not change the results.
+
+    Attributes:
+        seconds: The CPU time allowed, in seconds.
+        used: The CPU time used so far, in seconds.
+        reread: The remaining number of bytes that are read again even if ``Memo`` says that they
+            are unchanged.
+        waited: Seconds spent waiting for a GPU, at most ``seconds``. They do not count as used,
+            because the user's next access to the GPU would have waited as long.
+    """
+
+    seconds: float = 0.2
+    used: float = 0.0
+    reread: int = REREAD
+    waited: float = 0.0
+
+    @property
+    def left(self) -> float:
+        """Seconds left for reading values whole; negative once they are used up."""
+        return self.seconds * _WHOLE - self.used
+
+    def stop(self) -> None:
+        """Stop the current walk and all later ones."""
+        self.seconds = 0.0
+
+    def charge(self, since: float) -> None:
+        """Add the time since ``since``, a value of ``time.thread_time``."""
+        self.used += time.thread_time() - since
 
 
 class Mode(Enum):

@@ -32,11 +32,12 @@ HOOKS = frozenset({
     "_state_dict_pre_hooks",
 })  # fmt: skip
 
-# Dictionaries with options for some hooks, with the same keys.
-_MARKS = frozenset({"_forward_hooks_always_called", "_forward_hooks_with_kwargs",
-                    "_forward_pre_hooks_with_kwargs"})  # fmt: skip
-
-_TREE = _MARKS | {"_buffers", "_modules", "_parameters", "_non_persistent_buffers_set", "training"}
+# Attributes that are written separately, and options of hooks.
+_TREE = frozenset({
+    "_buffers", "_forward_hooks_always_called", "_forward_hooks_with_kwargs",
+    "_forward_pre_hooks_with_kwargs", "_modules", "_non_persistent_buffers_set", "_parameters",
+    "training",
+})  # fmt: skip
 
 _UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
 
@@ -53,6 +54,9 @@ _WHOLE = ("grad", "hooks", "inside", "rates", "unsaved")
 _MODES = {frozenset({b"1"}): "train", frozenset({b"0"}): "eval"}
 
 
+Named = list[tuple[str, Any]]
+
+
 class _Seen(Struct):
     """The data collected from a module and its submodules.
 
@@ -67,7 +71,7 @@ class _Seen(Struct):
 
     told: defaultdict[str, Tokens] = field(default_factory=lambda: defaultdict(list))
     dtypes: set[str] = set()
-    own: list[tuple[str, Any]] = []
+    own: Named = []
     numbers: int = 0
     tensors: dict[int, str] = {}
 
@@ -84,7 +88,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
         value = original["_orig_mod"]
     seen = _Seen()
     places: dict[int, int] = {}
-    pending: list[tuple[str, Any]] = [("", value)]
+    pending: Named = [("", value)]
     while pending:
         path, module = pending.pop()
         if module is None or id(module) in places:  # a module that is used twice, or a cycle
@@ -103,9 +107,7 @@ def write_nn_module(value: Any, walk: Walk) -> Writing:
     return Draft(content, "module", summary, _parts(seen, told) | parts)
 
 
-def _write_one(
-    module: Any, path: str, seen: _Seen, walk: Walk
-) -> Generator[object, bytes, list[tuple[str, Any]]]:
+def _write_one(module: Any, path: str, seen: _Seen, walk: Walk) -> Generator[object, bytes, Named]:
     """Encode a module without its submodules, and return their names and objects."""
     made, told = anatomy(type(module)), seen.told
     fields = dictionary_of(module)
@@ -145,9 +147,7 @@ def _full(prefix: str, name: object) -> str:
     return f"{prefix}{name}" if type(name) is str else prefix
 
 
-def _sort_fields(
-    fields: dict[Any, Any], made: Anatomy, module: Any
-) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
+def _sort_fields(fields: dict[Any, Any], made: Anatomy, module: Any) -> tuple[Named, Named]:
     """Return a module's plain attributes, sorted by name, and its hooks."""
     hooks, plain = [], []
     for name, item in [*fields.items()]:
@@ -156,7 +156,7 @@ def _sort_fields(
         if name not in HOOKS:
             plain.append((name, _by_name(item, fields)))
         elif item:
-            hooks.append((name, _hooks(item, fields)))
+            hooks.append((name, [hook for _, hook in entries(item)]))
     plain += made.slot_values(module)
     plain.sort(key=itemgetter(0))
     return plain, hooks
@@ -173,16 +173,6 @@ def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
     held = [each() if type(each) is ref else each for each in item]
     found = tuple([None if each is None else names.get(id(each)) for each in held])
     return item if None in found else found
-
-
-def _hooks(hooks: object, fields: dict[Any, Any]) -> list[object]:
-    """Return hooks in order, each with a list of flags, one for each of ``_MARKS``."""
-    marks = [entries(fields.get(name)) for name in sorted(_MARKS)]
-    return [
-        (hook, [any(type(key) is int and key == handle for key, _ in mark) for mark in marks])
-        for handle, hook in entries(hooks)
-        if type(handle) is int
-    ]
 
 
 def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) -> Bytes:

@@ -7,7 +7,8 @@ from functools import cache
 from types import GetSetDescriptorType, SimpleNamespace
 from typing import Any
 
-from ipytorchseed.introspection.anatomy import mro, own, per_object
+from ipytorchseed.introspection.anatomy import find_member, own, per_object
+from ipytorchseed.introspection.values import imported
 
 
 class _Native(SimpleNamespace):
@@ -49,26 +50,21 @@ def native() -> Any:
 
 def is_tensor_type(kind: type) -> bool:
     """Return whether objects of a class are tensors."""
-    torch = sys.modules.get("torch")
-    made = getattr(torch, "Tensor", None)
+    made = imported("torch", "Tensor")
     return made is not None and issubclass(kind, made)
 
 
-def _reads_natively(kind: type) -> bool:
+@per_object
+def reads_natively(kind: type) -> bool:
+    """Return whether a class is a tensor class without its own ``__torch_dispatch__``.
+
+    Only then do its tensors have memory that can be read.
+    """
     if not is_tensor_type(kind):
         return False
-    torch = sys.modules["torch"]
-    base = own(torch.Tensor)["__torch_dispatch__"]
-    for each in mro(kind):
-        found = own(each).get("__torch_dispatch__")
-        if found is not None:
-            return type(found) is type(base) and found == base
-    return False
-
-
-# Returns whether a class is a tensor class that does not override ``__torch_dispatch__``: only then
-# do its tensors have memory that can be read.
-reads_natively = per_object(_reads_natively)
+    base = own(sys.modules["torch"].Tensor)["__torch_dispatch__"]
+    found = find_member(kind, "__torch_dispatch__")
+    return type(found) is type(base) and found == base
 
 
 class Unseen:

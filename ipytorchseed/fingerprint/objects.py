@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
+from functools import cached_property
+from types import FunctionType
 from typing import Any
 
-from ipytorchseed.fingerprint.derived import split
 from ipytorchseed.fingerprint.scalars import LEAVES, count, join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Tokens, Walk, Writer, Writing, digest_of
-from ipytorchseed.introspection.anatomy import anatomy
+from ipytorchseed.introspection.anatomy import anatomy, find_member, mro, own, per_object
+from ipytorchseed.introspection.values import text
+
+Items = list[tuple[str, object]]
 
 # The maximum number of items, and of attributes, that are listed as parts.
 PARTS, _ATTRIBUTES = 32, 128
@@ -59,7 +63,7 @@ def inner_parts(
             continue
         known.add(id(value))
         if walk.writer(type(value)) in _plain:
-            held, _ = split(type(value), anatomy(type(value)).attributes(value))
+            held, _ = without_results(type(value), anatomy(type(value)).attributes(value))
         else:
             held = [*value.items()] if type(value) is dict and len(value) <= PARTS else []
         own = [(f"{name}.{key}", each) for key, each in held if type(key) is str]
@@ -72,12 +76,7 @@ def inner_parts(
 
 
 def state_writer(
-    word: str,
-    state: Callable[[Any], object],
-    exact: str = "",
-    *,
-    show: bool = False,
-    opaque: bool = False,
+    word: str, state: Callable[[Any], object], *, show: bool = False, opaque: bool = False
 ) -> Writer:
     """Return a writer that encodes the result of a function instead of the object.
 
@@ -85,8 +84,6 @@ def state_writer(
         word: The kind of the objects.
         state: Returns the content of an object: a dictionary of parts, or another value. It must
             not run user code.
-        exact: The full name of a type. For objects of other types, such as subclasses, attributes
-            are written too. If empty, attributes are never written.
         show: Whether the summary includes the state if it is a string.
         opaque: Whether the objects have other content that cannot be read.
     """
@@ -99,31 +96,25 @@ def state_writer(
         else:
             (token,) = yield from walk.tokens((held,), counted=False)
         made = anatomy(type(value))
-        subclass = exact and made.name != exact
-        more = (yield from encode_extras(value, walk, object)) if subclass else b""
         if opaque:
             walk.mark_unseen(made.name)
-        content = word.encode() + name_bytes(made.name) + more + token
+        content = word.encode() + name_bytes(made.name) + token
         shown = f"{made.title} {held}"[:80] if show and type(held) is str else made.title
         return Draft(content, word, shown, parts, opaque=opaque)
 
     return write
 
 
-def _without(items: list[tuple[str, object]], skip: Collection[str]) -> list[tuple[str, object]]:
+def _without(items: Items, skip: Collection[str]) -> Items:
     """Return the items that are not skipped; see ``object_writer``."""
     outer = {name.partition(".")[0] for name in skip if "." in name}
-    left: list[tuple[str, object]] = []
+    left: Items = []
     for name, item in items:
         if name in outer and type(item) is dict:
-            left += [
-                (f"{name}.{key}", each)
-                for key, each in list(item.items())
-                if type(key) is str and f"{name}.{key}" not in skip
-            ]
-        elif name not in skip:
+            left += [(f"{name}.{key}", each) for key, each in [*item.items()] if type(key) is str]
+        else:
             left.append((name, item))
-    return left
+    return [each for each in left if each[0] not in skip]
 
 
 def object_writer(*skip: str, kind: str = "object") -> Writer:
@@ -143,7 +134,7 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         items = made.attributes(value)
         if skip:
             items = _without(items, skip)
-        items, results = split(type(value), items)
+        items, results = without_results(type(value), items)
         walk.keep((yield from walk.named(results)), made.title)
         tokens = yield from walk.named(walk.pick(items))
         content = b"object" + name_bytes(made.name) + b"%d;" % len(items) + join(tokens)
@@ -173,3 +164,84 @@ write_object, write_namespace = object_writer(), object_writer(kind="namespace")
 
 # Writers of ordinary objects. The attributes of such an object become parts of the outer object.
 _plain = frozenset({write_object, write_namespace})
+
+
+# --------------------------------------------------------------------------------------------------
+# Values inside objects that are not content: hashes, cached properties, timings
+
+# The maximum size of a dictionary that is taken to be a cache of properties.
+_MOST = 128
+
+
+def without_results(kind: type, items: Items) -> tuple[Items, Items]:
+    """Separate an object's attributes from the cached results of its properties.
+
+    Cached results are attributes set by ``functools.cached_property``, and, as in statsmodels,
+    the items of a dictionary with "cache" in its name whose keys are all names of properties.
+
+    Args:
+        kind: The object's class.
+        items: The names and values of the object's attributes.
+
+    Returns:
+        The attributes that are content, and the cached results. Cached hashes are in neither.
+    """
+    if isinstance(find_member(kind, "__hash__"), FunctionType):
+        items = [each for each in items if not _is_hash(*each)]
+    names = _cached(kind)
+    content: Items = []
+    results: Items = []
+    for name, value in items:
+        if type(value) is dict and _is_cache(kind, name, value):
+            results += value.items()
+        else:
+            (results if name in names else content).append((name, value))
+    return content, results
+
+
+def _is_hash(name: str, value: object) -> bool:
+    """Return whether an attribute stores a hash, as in SymPy and Cirq.
+
+    Hashes may differ per process. The class must define ``__hash__``.
+    """
+    return name[:1] == "_" and "hash" in name and (value is None or type(value) is int)
+
+
+@per_object
+def _cached(kind: type) -> frozenset[str]:
+    """Return the names of the cached properties of a class."""
+    known: dict[str, object] = {}
+    for base in mro(kind)[::-1]:
+        known.update({name: entry for name, entry in own(base).items() if type(name) is str})
+    return frozenset(name for name, entry in known.items() if cached_property in mro(type(entry)))
+
+
+def _is_cache(kind: type, name: str, value: dict[Any, object]) -> bool:
+    """Return whether a dictionary stores results of properties: descriptors, not methods."""
+    if "cache" not in name or len(value) > _MOST:
+        return False
+    found = [type(find_member(kind, key if type(key) is str else "")) for key in [*value]]
+    return all(it is not FunctionType and find_member(it, "__get__") for it in found)
+
+
+# Key sets by which results of scikit-learn and skorch are recognized, by their first key.
+_TIMED = {
+    "fit_time": frozenset({"fit_time", "score_time"}),
+    "mean_fit_time": frozenset(
+        {"mean_fit_time", "mean_score_time", "std_fit_time", "std_score_time"}
+    ),
+    "batches": frozenset({"batches", "dur", "epoch"}),
+}
+
+_NO_TIMES = ("batches", "epoch")
+
+
+def find_times(names: Sequence[object]) -> Collection[int]:
+    """Return the positions of timings among the keys or columns of a table of results."""
+    if not names or type(names[0]) is not str or names[0] not in _TIMED:
+        return ()
+    known = _TIMED[names[0]]
+    plain = [text(name) for name in names]  # no user code runs
+    if not known < {*plain}:
+        return ()
+    return [n for n, name in enumerate(plain) if name in known and name not in _NO_TIMES]

@@ -61,19 +61,9 @@ def referents(value: Any) -> object:
     in Python 3.12 and removed in 3.14.
     """
     held = [each for each in gc.get_referents(value) if type(each) is not type]
-    shown = ""
-    if type(value) is itertools.count and all(type(each) in (int, float) for each in held):
-        shown = itertools.count.__repr__(value)  # its counter is in no other object
-    elif type(value) is itertools.repeat:
-        shown = _times(value)
-    return [shown, *held]
-
-
-def _times(value: Any) -> str:
-    try:
-        return f"{itertools.repeat.__length_hint__(value)}"
-    except TypeError:  # infinite
-        return ""
+    counts = type(value) in (itertools.count, itertools.repeat)  # no object holds their counters
+    plain = counts and all(type(each) in (int, float) for each in held)
+    return [repr(value) if plain else "", *held]
 
 
 _FRAMES = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"}
@@ -88,16 +78,14 @@ def write_generator(value: Any, walk: Walk) -> Writing:
     made = anatomy(type(value))
     walk.mark_unseen(made.name)
     prefix = _FRAMES[type(value)]
-    frame = getattr(value, f"{prefix}_frame")
-    where = None if frame is None else frame.f_lasti
+    frame, code = getattr(value, f"{prefix}_frame"), getattr(value, f"{prefix}_code")
+    where, around = None, set[int]()
+    if frame is not None:
+        where, around = frame.f_lasti, {id(frame.f_globals), id(frame.f_builtins)}
+    del frame
     skipped = (types.FrameType, types.FunctionType, types.CodeType, types.ModuleType, type)
     held = [each for each in gc.get_referents(value) if type(each) not in skipped]
-    code = getattr(value, f"{prefix}_code")
-    if frame is not None:
-        around = (frame.f_globals, frame.f_builtins)
-        held = [each for each in held if not any(each is known for known in around)]
-    del frame
-    token = yield [code, where, *held]
+    token = yield [code, where, *(each for each in held if id(each) not in around)]
     shown = f"{'finished' if where is None else 'suspended'} {made.title} {code.co_name}"
     return Draft(b"generator" + token, "generator", shown, opaque=True)
 
@@ -106,18 +94,9 @@ def write_generator(value: Any, walk: Walk) -> Writing:
 # Files
 
 
-def _buffer(value: Any) -> Any:
-    """Return the buffered file of a text file, or None if it is not a builtin type."""
-    below = io.TextIOWrapper.__dict__["buffer"].__get__(value)
-    return below if type(below) in _BUFFERED else None
-
-
-_BUFFERED = (io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
-
-
-def _raw(value: Any) -> Any:
-    below = type(value).__dict__["raw"].__get__(value)
-    return below if type(below) is io.FileIO else None
+# The attribute with the file below, by the type of the file.
+_BELOW: dict[type, str] = {io.TextIOWrapper: "buffer", io.BufferedReader: "raw",
+                           io.BufferedWriter: "raw", io.BufferedRandom: "raw"}  # fmt: skip
 
 
 def file_position(value: Any) -> object:
@@ -126,10 +105,11 @@ def file_position(value: Any) -> object:
     ``tell`` would flush a file that is open for writing, so it is called on the raw file below.
     While a text file is iterated over, ``tell`` raises, so it is called on its buffer.
     """
-    kind = type(value)
-    buffered = _buffer(value) if kind is io.TextIOWrapper else value
-    raw = buffered if type(buffered) is io.FileIO or buffered is None else _raw(buffered)
-    if raw is None:
+    raw, layers = value, [value]
+    while type(raw) in _BELOW:
+        raw = vars(type(raw))[_BELOW[type(raw)]].__get__(raw)
+        layers.append(raw)
+    if type(raw) is not io.FileIO:
         return None
     if vars(io.FileIO)["closed"].__get__(raw):
         return "closed"
@@ -137,7 +117,7 @@ def file_position(value: Any) -> object:
     mode = vars(io.FileIO)["mode"].__get__(raw)
     reading = "r" in mode and "+" not in mode
     position = None
-    for each in (value, buffered) if reading else (raw,):
+    for each in layers[:2] if reading else (raw,):
         with suppress(OSError, ValueError):
             position = type(each).tell(each)
             break

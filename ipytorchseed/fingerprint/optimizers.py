@@ -39,11 +39,10 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
     found.sort(key=itemgetter(0))
     state = [[place for place, _ in found], [item for _, item in found]]
     blocks = yield from walk.tokens((parameters, [[*map(len, updated)], groups], state))
-    others = [
-        (name, [item for _, item in entries(item)] if name.endswith(_HOOKS) else item)
-        for name, item in made.attributes(value)
-        if name not in _OWN
-    ]
+    others = [each for each in made.attributes(value) if each[0] not in _OWN]
+    for at, (name, item) in enumerate(others):
+        if name.endswith(_HOOKS):
+            others[at] = name, [hook for _, hook in entries(item)]
     tokens = yield from walk.named(others)
     content = text(made.name) + b"".join(blocks) + join(tokens)
     if not walk.top:
@@ -67,12 +66,9 @@ def _settings(groups: list[dict[Any, Any]]) -> dict[str, list[str]]:
 
     Settings that cannot be shown as short text are left out.
     """
-    names = [name for group in groups for name in group if type(name) is str]
-    found = {
-        name: [_shown(group.get(name)) for group in groups]
-        for name in dict.fromkeys(names)
-        if name not in _TOLD_APART
-    }
+    every = [name for group in groups for name in group if type(name) is str]
+    names = [name for name in dict.fromkeys(every) if name not in _TOLD_APART]
+    found = {name: [_shown(group.get(name)) for group in groups] for name in names}
     return {name: told for name, told in found.items() if "unknown" not in told}
 
 
@@ -81,9 +77,7 @@ _TOLD_APART = frozenset({"initial_lr", "lr"})
 
 
 def _list(value: Any) -> list[Any]:
-    if issubclass(type(value), list):
-        return list.copy(value)
-    return [*tuple.__iter__(value)] if issubclass(type(value), tuple) else []
+    return list.copy(value) if issubclass(type(value), list) else []
 
 
 def _shown(value: Any) -> str:

@@ -113,7 +113,9 @@ class _Pickler(pickle.Pickler):
         if next(self._objects) > _MOST_OBJECTS:
             raise OverflowError
         kind = type(value)
-        if id(kind) in _SIMPLE or not (issubclass(kind, type) or _is_function(kind)):
+        if id(kind) in _SIMPLE:
+            return None
+        if not issubclass(kind, type) and id(kind) not in _REFERRED and name_of_class(kind) != _C:
             return None
         number = self._numbers.get(id(value))
         if number is None:
@@ -188,29 +190,41 @@ class _Pickler(pickle.Pickler):
         return _make_tensor, (type(value), about, at.requires_grad(value), at.grad(value))
 
 
+_C = "cython_function_or_method"
 _REFERRED = frozenset(map(id, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType)))
-
-
-def _is_function(kind: type) -> bool:
-    return id(kind) in _REFERRED or name_of_class(kind) == "cython_function_or_method"
 
 
 def _reference(value: Any) -> Callable[[], Any]:
     """Return a function that returns a class, function or module.
 
-    For a class that no longer exists, the returned function returns None.
+    For a class that no longer exists, the returned function returns None. A function that no longer
+    exists is created again.
 
     Raises:
-        pickle.PicklingError: The value is a function that keeps other objects alive: it has a
-            closure, attributes or mutable defaults.
+        pickle.PicklingError: The value is a function with a closure, attributes or mutable
+            defaults, or its module is not loaded.
     """
     if issubclass(type(value), type):
         return weakref.ref(value)
-    if type(value) is types.FunctionType:
-        kept = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
-        if value.__closure__ or vars(value) or any(id(type(it)) not in _SIMPLE for it in kept):
-            raise pickle.PicklingError
-    return lambda: value
+    if type(value) is not types.FunctionType:
+        return lambda: value
+    kept = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+    home = sys.modules.get(value.__module__)
+    simple = all(id(type(each)) in _SIMPLE for each in kept) and not vars(value)
+    if value.__closure__ or not simple or getattr(home, "__dict__", None) is not value.__globals__:
+        raise pickle.PicklingError
+    there, code, module, name = weakref.ref(value), value.__code__, value.__module__, value.__name__
+    defaults, by_name = value.__defaults__, value.__kwdefaults__
+
+    def find() -> Any:
+        """Return the function, or create it again from its code."""
+        found = there()
+        if found is None:
+            found = types.FunctionType(code, vars(sys.modules[module]), name, defaults)
+            found.__kwdefaults__ = by_name
+        return found
+
+    return find
 
 
 class _Unpickler(pickle.Unpickler):

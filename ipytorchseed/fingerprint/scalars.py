@@ -6,6 +6,7 @@ Each is written as a *token*: self-delimiting bytes that represent the value.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
@@ -42,10 +43,6 @@ def count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def _integer(value: int) -> bytes | None:
-    return b"i%x;" % value if value.bit_length() <= 8 * LONG else None
-
-
 def _text(value: str) -> bytes | None:
     if len(value) > LONG:
         return None
@@ -53,24 +50,17 @@ def _text(value: str) -> bytes | None:
     return b"s%d:%b" % (len(encoded), encoded)
 
 
-def _bytes(value: bytes) -> bytes | None:
-    return b"b%d:%b" % (len(value), value) if len(value) <= LONG else None
-
-
-def _complex(value: complex) -> bytes:
-    return _COMPLEX(b"c", value.real, value.imag)
-
-
 # Functions that write values without parts, by the ``id`` of the exact type. They return None if
 # the value is too long. numpy's scalars are added once numpy is imported.
 LEAVES: dict[int, Callable[[Any], bytes | None]] = {
     id(type(None)): lambda _: b"N",
     id(bool): lambda value: b"T" if value else b"F",
-    id(int): _integer,  # in hexadecimal, because Python limits the number of decimal digits
+    # in hexadecimal, because Python limits the number of decimal digits
+    id(int): lambda value: b"i%x;" % value if value.bit_length() <= 8 * LONG else None,
     id(float): lambda value: _FLOAT(b"f", value),
-    id(complex): _complex,
+    id(complex): lambda value: _COMPLEX(b"c", value.real, value.imag),
     id(str): _text,
-    id(bytes): _bytes,
+    id(bytes): lambda it: b"b%d:%b" % (len(it), it) if len(it) <= LONG else None,
     id(type(...)): lambda _: b"E",
     id(type(NotImplemented)): lambda _: b"I",
 }
@@ -89,29 +79,13 @@ def leaf(value: Any) -> Fingerprint | None:
         return None
     digest = xxh3_64_hexdigest(token)
     if kind is str or kind is bytes:
-        size = len(value)
-        what = ("character" if kind is str else "byte") + ("s" if size != 1 else "")
-        word, length = kind.__name__, str(size)
-        return Fingerprint(digest, word, f"{word} of {size} {what}", parts={"length": length})
-    series = number(value)
-    shown = f"int of {value.bit_length()} bits" if _is_huge(value) else repr(value)
+        word, size = kind.__name__, count(len(value), "character" if kind is str else "byte")
+        return Fingerprint(digest, word, f"{word} of {size}", parts={"length": str(len(value))})
+    huge = kind is int and not -_SHOWN < value < _SHOWN
+    shown = f"int of {value.bit_length()} bits" if huge else repr(value)
+    numeric = kind is float or (kind is int and value.bit_length() < sys.float_info.max_exp)
+    series = (float(value),) if numeric else None
     return Fingerprint(digest, _KINDS.get(kind, kind.__name__), shown, series=series)
-
-
-def _is_huge(value: Any) -> bool:
-    return type(value) is int and not -_SHOWN < value < _SHOWN
-
-
-def number(value: Any) -> tuple[float] | None:
-    """Return an int or float as a one-item tuple; None for others or if too large."""
-    if type(value) is float:
-        return (value,)
-    if type(value) is int:
-        try:
-            return (float(value),)
-        except OverflowError:
-            return None
-    return None
 
 
 @lru_cache(maxsize=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
@@ -86,9 +87,8 @@ def shape_of(tensor: Any) -> str:
 def summary_of(tensor: Any, series: tuple[float, ...] | None = None) -> str:
     """Return a line that describes a tensor, with its value if it is a scalar."""
     shape, device = shape_of(tensor), native().device(tensor).type
-    line = f"{elements.dtype_of(tensor)} tensor {shape}"
-    if shape == "scalar" and series:
-        line = f"{elements.dtype_of(tensor)} tensor {series[0]:.6g}"
+    shown = f"{series[0]:.6g}" if shape == "scalar" and series else shape
+    line = f"{elements.dtype_of(tensor)} tensor {shown}"
     return line if device == "cpu" else f"{line} on {device}"
 
 
@@ -100,13 +100,10 @@ def series_of(tensor: Any) -> tuple[float, ...] | None:
     most = 1 if len(at.shape(tensor)) > 1 else SERIES
     if dtype.is_complex or dtype is sys.modules["torch"].bool or not 0 < at.numel(tensor) <= most:
         return None
-    if at.device(tensor).type == "meta" or not elements.has_memory(tensor):
-        return None
-    try:
-        there = elements.readable(tensor)
-        return tuple(map(float, there.reshape(-1).tolist()))
-    except (UnreadableError, RuntimeError):  # torch cannot convert float4, for example
-        return None
+    with suppress(UnreadableError, RuntimeError):  # torch cannot convert float4, for example
+        if at.device(tensor).type != "meta" and elements.has_memory(tensor):
+            return tuple(map(float, elements.readable(tensor).reshape(-1).tolist()))
+    return None
 
 
 def storage_state(value: Any) -> object:

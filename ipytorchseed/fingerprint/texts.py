@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
 from typing import Any
 
 from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import LEAVES, count
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
 
-_PIECE = 2**20  # characters encoded at once; encoding more would allocate memory each time
 _SHOWN = 32  # the maximum length of a token whose number is shown in digits
-
-
-# Functions that convert an object of a subclass to the builtin type, ignoring overrides.
-_PLAIN: dict[Any, Callable[[Any], Any]] = {
-    int: lambda value: int.__add__(value, 0),
-    float: float.__pos__,
-    complex: complex.__pos__,
-    str: lambda value: str.__getitem__(value, slice(None)),
-    bytes: lambda value: bytes.__getitem__(value, slice(None)),
-}
 
 
 def _long(value: Any, walk: Walk) -> bytes:
@@ -31,11 +19,7 @@ def _long(value: Any, walk: Walk) -> bytes:
     length = len(value)
     if type(value) is bytes:
         return b"%d;" % length + walk.read(memoryview(value))
-    spans = (
-        slice(start, min(start + _PIECE, each.stop))
-        for each in walk.split(length, length)
-        for start in range(each.start, each.stop, _PIECE)
-    )
+    spans = walk.split(length, length)
     pieces = (value[span].encode("utf-8", "surrogatepass") for span in spans)
     return b"%d;" % length + walk.read_pieces(pieces)
 
@@ -45,7 +29,8 @@ def scalar_writer(base: Any) -> Writer:
     word, sized = base.__name__, base is str or base is bytes
 
     def write(value: Any, walk: Walk) -> Writing:
-        plain = value if type(value) is base else _PLAIN[base](value)
+        # `__getnewargs__` of the base ignores overrides in a subclass
+        plain = value if type(value) is base else base(*base.__getnewargs__(value))
         token = LEAVES[id(base)](plain)
         more = yield from encode_extras(value, walk, base)
         content = word.encode() + more + (token or _long(plain, walk))

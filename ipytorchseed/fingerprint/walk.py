@@ -14,10 +14,9 @@ from typing import Any
 from msgspec import Struct
 from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
-from ipytorchseed.fingerprint.budget import Budget, PendingError, SpentError
 from ipytorchseed.fingerprint.memo import Memo
 from ipytorchseed.fingerprint.memory import UnreadableError
-from ipytorchseed.fingerprint.meter import Meter, Mode
+from ipytorchseed.fingerprint.meter import Budget, Meter, Mode, PendingError, SpentError
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.introspection.anatomy import anatomy, full_name
 from ipytorchseed.introspection.values import is_class

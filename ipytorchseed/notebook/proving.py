@@ -36,7 +36,7 @@ _LONG = 0.5
 _MOST_MAKERS = 5
 
 # The time limit for inspecting variables in automatic experiments, in seconds.
-_UNASKED_LOOKS = 0.3
+_ASKED_LOOKS, _UNASKED_LOOKS = 20.0, 0.3
 
 
 class Proof(Struct, eq=False):
@@ -101,7 +101,9 @@ class Proof(Struct, eq=False):
         if (said.unknown and not said.suspects) or (said.tested and not self.asked):
             return None
         names, hidden = shell.user_ns, frozenset(shell.user_ns_hidden)
-        present = LiveKernel(session, said.run, names, None if self.asked else _UNASKED_LOOKS)
+        present = LiveKernel(
+            session, said.run, names, _ASKED_LOOKS if self.asked else _UNASKED_LOOKS
+        )
         return Experiments(names, session.ledger, said.run, against, said.suspects, present, hidden)
 
     def _objection(self, experiments: Experiments) -> str:

@@ -84,10 +84,10 @@ def with_seeds(said: Explanation, namespace: Mapping[str, Any]) -> Explanation:
         namespace: The user's namespace.
     """
     fix = "; ".join(_passing(said.run, namespace))
-    causes = [
-        replace(cause, fix=fix) if fix and takes_seed(cause.kind, cause.name) else cause
-        for cause in said.causes
-    ]
+    causes = [*said.causes]
+    for at, cause in enumerate(causes if fix else ()):
+        if takes_seed(cause.kind, cause.name):
+            causes[at] = replace(cause, fix=fix)
     drawing = [said.run] if _draws_global(said.causes) else []
     for cause in said.causes:
         if cause.kind == "input" and _draws_global(said.roots):
@@ -119,12 +119,8 @@ def why_elsewhere(session: Session, receipt: Receipt, run: Run | None = None) ->
         LookupFailure: The receipt does not contain the cell.
     """
     runs = _last_of_each(session) if run is None else [run]
-    pairs = [
-        (reveal(there, each), each)
-        for each in runs
-        for there in [match(runs, receipt.runs).get(each.cell)]
-        if there is not None
-    ]
+    there = match(runs, receipt.runs)
+    pairs = [(reveal(there[each.cell], each), each) for each in runs if each.cell in there]
     if not pairs:
         asked = "none of the cells of this kernel" if run is None else "no such cell"
         msg = f"the receipt of {receipt.notebook} has {asked}: no cell has the same id or text"
@@ -169,12 +165,8 @@ def _operations(session: Session, run: Run, runs: Sequence[Run]) -> list[tuple[R
     body = _body(run.source)
     alike = [each for each in runs if _body(each.source) == body]
     traces = session.ledger.traces(each.id or 0 for each in alike)
-    return [
-        (each, operation)
-        for each in alike
-        for trace in traces.get(each.id or 0, ())
-        for operation in trace.operations
-    ]
+    pairs = [(each, trace) for each in alike for trace in traces.get(each.id or 0, ())]
+    return [(each, operation) for each, trace in pairs for operation in trace.operations]
 
 
 def _body(source: str) -> str:
@@ -192,14 +184,13 @@ def last_repeated(session: Session) -> Run:
     """
     newest = None
     for run in _latest(session):
-        if is_inspection(run.source):
-            continue
-        newest = newest or run
-        if run_before(session, run) is not None:
-            return run
-    if newest is not None:
-        return newest
-    raise LookupFailure("no run is recorded yet; run a cell, run it again, and ask then")
+        if not is_inspection(run.source):
+            newest = newest or run
+            if run_before(session, run) is not None:
+                return run
+    if newest is None:
+        raise LookupFailure("no run is recorded yet; run a cell, run it again, and ask then")
+    return newest
 
 
 def last_setting(session: Session, name: str) -> Run | None:

@@ -15,9 +15,6 @@ from ipytorchseed.session.importing import ImportWatch
 # The maximum number of connections to record for one run.
 _MOST = 16
 
-# The maximum number of host addresses to store.
-_MOST_HOSTS = 1_000
-
 # Prefixes of addresses of this machine.
 _LOCAL = ("127.", "::1", "::ffff:127.", "0.0.0.0", "localhost")  # noqa: S104 -- nothing is bound
 
@@ -42,27 +39,25 @@ class Connections:
 
     Args:
         imports: Tells whether a package is being imported.
+
+    Attributes:
+        opened: The connections, such as ``example.org:443`` or the path of a socket. The values
+            are None.
     """
 
     def __init__(self, imports: ImportWatch) -> None:
         self._imports = imports
-        self._opened: dict[str, None] = {}
+        self.opened: dict[str, None] = {}
         self._hosts: dict[str, str] = {}
-        self._others: frozenset[int | None] = frozenset()
-
-    def clear(self) -> None:
-        """Delete the recorded connections."""
-        self._opened.clear()
+        self._others: set[int | None] = set()
 
     def start(self) -> None:
         """Start recording."""
         others = {each.ident for each in threading.enumerate()}
-        self._others = frozenset(others - {threading.get_ident()})
+        self._others = others - {threading.get_ident()}
 
     def resolves(self, host: str, addresses: Iterable[str]) -> None:
         """Record the addresses of a host, so that connections to them can be named."""
-        if len(self._hosts) >= _MOST_HOSTS:
-            self._hosts.clear()
         self._hosts.update((each, host) for each in addresses if each != host)
 
     def connects(self, family: int, address: Any, frame: FrameType) -> None:  # noqa: ANN401
@@ -73,32 +68,24 @@ class Connections:
             address: The address to which the socket connects.
             frame: The frame that calls the socket's method.
         """
-        if len(self._opened) >= _MOST or self._imports.inside:
+        if len(self.opened) >= _MOST or self._imports.inside:
             return
         unix = family == getattr(socket, "AF_UNIX", None)
         if unix:
             name, local = os.fsdecode(address).replace("\0", "@", 1), True  # NUL if abstract
         elif family in (socket.AF_INET, socket.AF_INET6):
-            host = os.fsdecode(address[0])
-            name, local = self._name(host, int(address[1])), host.startswith(_LOCAL) or not host
+            host, port = os.fsdecode(address[0]), int(address[1])
+            local = host.startswith(_LOCAL) or not host
+            host = self._hosts.get(host, host) or "localhost"
+            name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         else:  # netlink, Bluetooth
             return
-        if name in self._opened:
-            return
-        user, between_processes, in_pool = _find_callers(frame)
-        if threading.get_ident() in self._others and not (in_pool and user):
-            return
-        # In an event loop, user code is not among the callers.
-        if not local or (not between_processes and (user or not unix)):
-            self._opened[name] = None
-
-    def opened(self) -> tuple[str, ...]:
-        """Return the connections, such as ``example.org:443`` or the path of a socket."""
-        return tuple(self._opened)
-
-    def _name(self, host: str, port: int) -> str:
-        host = self._hosts.get(host, host) or "localhost"
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        if name not in self.opened:
+            user, between_processes, in_pool = _find_callers(frame)
+            ours = threading.get_ident() not in self._others or (in_pool and user)
+            # In an event loop, user code is not among the callers.
+            if ours and (not local or (not between_processes and (user or not unix))):
+                self.opened[name] = None
 
 
 def _find_callers(frame: FrameType | None) -> tuple[bool, bool, bool]:

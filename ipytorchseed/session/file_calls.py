@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _io
+import glob
 import inspect
 import linecache
 import os
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import SystemRandom
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import Any
 
 from ipytorchseed.introspection.ownership import is_installed_file
@@ -24,7 +25,7 @@ from ipytorchseed.session.files import FileWatch
 
 # Finds calls in a line of code that take a seed, and the argument if it is a name or number.
 _SEEDING_CALLS = lazy_pattern(
-    r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64|seed)\("
+    r"\b(default_rng|RandomState|SeedSequence|MT19937|PCG64DXSM|PCG64|Philox|SFC64)\("
     r"(?:\s*(?:seed\s*=\s*)?([\w.]*)(?:(?<=[\w.])\s*)?\))?"
 )
 
@@ -47,30 +48,15 @@ def find_unseeded(maker: FrameType) -> str | None:
     """
     if maker.f_globals.get("__name__") == "numpy.random._pickle":
         return None
-    if _is_seeded_at_once(maker.f_back):
-        return None
     line = linecache.getline(maker.f_code.co_filename, maker.f_lineno)
-    calls = [(call[1], _is_given(call[2], maker)) for call in _SEEDING_CALLS.finditer(line)]
-    if _ALWAYS_ASKS in line:
-        if calls and all(given for _, given in calls):
-            return None
-        calls = [(name, given) for name, given in calls if given is False]
-        if not calls:
-            return ""
+    calls = {call[1]: _is_given(call[2], maker) for call in _SEEDING_CALLS.finditer(line)}
+    if calls and all(calls.values()) and _ALWAYS_ASKS in calls:
+        return None
+    if calls.get(_ALWAYS_ASKS, False) is None:  # not known
+        return ""
     if not _is_users(maker):
         return _called_by_user(maker)
-    return next((f"numpy.random.{name}" for name, given in calls if not given), "")
-
-
-def _is_seeded_at_once(caller: FrameType | None) -> bool:
-    """Return whether a library's line in the call stack also calls ``seed``."""
-    while caller is not None and not _is_users(caller):
-        line = linecache.getline(caller.f_code.co_filename, caller.f_lineno)
-        calls = _SEEDING_CALLS.finditer(line)
-        if any(call[1] == "seed" and _is_given(call[2], caller) for call in calls):
-            return True
-        caller = caller.f_back
-    return False
+    return next((f"numpy.random.{name}" for name, given in calls.items() if not given), "")
 
 
 def _is_given(argument: str | None, frame: FrameType) -> bool | None:
@@ -116,10 +102,9 @@ def _import_name(module: str, name: str) -> str:
     held = imported(module, first)
     outer = [".".join(parts[:count]) for count in range(1, len(parts))]
     public = ".".join(part.lstrip("_") for part in parts)  # ``scipy.stats.qmc``
-    offers = (
-        each for each in (*outer, public) if held is not None and imported(each, first) is held
-    )
-    return f"{next(offers, module)}.{name}".removesuffix(".__init__")
+    offers = [each for each in (*outer, public) if imported(each, first) is held]
+    home = offers[0] if offers and held is not None else module
+    return f"{home}.{name}".removesuffix(".__init__")
 
 
 Function = Callable[..., Any]
@@ -141,22 +126,20 @@ _ENTROPY = 16
 
 
 def _open(listener: FileWatch, file: object, mode: str = "r", *_: object, **__: object) -> None:
-    writes = mode not in {"r", "rb", "rt"}
-    truncates = "w" in mode or "x" in mode
-    listener.opens(absolute(file), reads="r" in mode, writes=writes, truncates=truncates)
+    listener.opens(absolute(file), mode)
 
 
 def _open_descriptor(
     listener: FileWatch, path: object, flags: int, _: int = 0, **other: object
 ) -> None:
-    writes, truncates = flags & _ACCESS != os.O_RDONLY, bool(flags & (os.O_TRUNC | os.O_EXCL))
-    path = absolute(path, other.get("dir_fd"))
-    listener.opens(path, reads=not writes, writes=writes, truncates=truncates)
+    written = "w" if flags & (os.O_TRUNC | os.O_EXCL) else "a"
+    mode = "r" if flags & _ACCESS == os.O_RDONLY else written
+    listener.opens(absolute(path, other.get("dir_fd")), mode)
 
 
 def tell_write(listener: FileWatch, file: object) -> None:
     """Report that a file is about to be overwritten."""
-    listener.opens(absolute(file), reads=False, writes=True, truncates=True)
+    listener.opens(absolute(file), "w")
 
 
 def _open_database(
@@ -203,7 +186,7 @@ def _spawn(
 def _tell_program(
     listener: FileWatch, words: Sequence[object], folder: object, *, prints: bool
 ) -> None:
-    listener.starts()
+    listener.alone = False
     texts = [os.fsdecode(each) for each in words if isinstance(each, str | bytes)]
     texts = " ".join(texts[2:]).split() if "-c" in texts[1:2] else texts
     listener.runs(scripts_of(texts), os.fsdecode(folder) if isinstance(folder, str | bytes) else "")
@@ -262,12 +245,6 @@ def absolute(path: object, folder: object = None) -> str:
     return str(Path(path).absolute())
 
 
-def names_of(module: str) -> dict[Any, Any]:
-    """Return a module's ``__dict__``; empty if ``sys.modules`` has no plain module."""
-    found = sys.modules.get(module)
-    return vars(found) if type(found) is ModuleType else {}
-
-
 _of_system = vars(sys.modules[os.name])  # the originals, even if `os` was patched
 _told: dict[str, Function] = {
     "open": _open_descriptor, "mkdir": _make_folder, "listdir": _list, "scandir": _list,
@@ -299,5 +276,5 @@ METHODS: list[tuple[type, str, Function]] = [
         for made in (socket.socket, ssl.SSLSocket)
         for name in ("send", "sendall")
     ),
-    *((made, "scandir", _list) for made in [names_of("glob").get("_StringGlobber")] if made),
+    *((made, "scandir", _list) for made in [getattr(glob, "_StringGlobber", None)] if made),
 ]

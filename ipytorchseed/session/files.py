@@ -7,17 +7,17 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from itertools import islice
 from time import monotonic, time_ns
-from types import ModuleType
 from typing import BinaryIO
 
 from xxhash import xxh3_64, xxh3_64_hexdigest
 
 from ipytorchseed.introspection.ownership import is_installed_file
-from ipytorchseed.introspection.values import imported
+from ipytorchseed.introspection.values import imported, module_names, text
 from ipytorchseed.ledger import database
 from ipytorchseed.ledger.records import FileRead
 from ipytorchseed.reads.entropy import NUMPY_SEEDED
@@ -28,14 +28,12 @@ from ipytorchseed.session.named_files import Mark, mark_of
 
 _SYSTEM = ("/proc/", "/sys/", "/dev/", "/etc/", "/usr/", "/run/")
 _HIDDEN = ("/.cache/", "/.config/", "/.ipython/", "/.jupyter/", "/.local/", "/__pycache__/")
-# Matches the file names of cells in ipykernel, which tracebacks try to read.
-_CELLS = re.compile(r"[/\\]ipykernel_\d+[/\\]\d+\.py$").search
-
-# Matches histories and settings of programs that run inside a cell, such as the debugger.
-_OF_A_PROGRAM = re.compile(r"[/\\]\.\w*(?:history|rc)$").search
-
-# Matches the default cache folders of compilers.
-_COMPILED = re.compile(r"[/\\](?:torchinductor_[^/\\]+|\.triton)[/\\]").search
+# Matches the file names of cells in ipykernel, which tracebacks try to read; histories and settings
+# of programs that run inside a cell, such as the debugger; and cache folders of compilers.
+_NOT_USERS = re.compile(
+    r"[/\\](?:ipykernel_\d+[/\\]\d+\.py$|\.\w*(?:history|rc)$"
+    r"|torchinductor_[^/\\]+[/\\]|\.triton[/\\])"
+).search
 
 # Environment variables that name other cache folders.
 _COMPILED_AT = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
@@ -80,6 +78,7 @@ class FileWatch:
 
     Attributes:
         connections: The connections of the cell.
+        alone: Whether no other process was started, whose calls would not be observed.
     """
 
     def __init__(self, imports: ImportWatch | None = None, kept: KeptInputs | None = None) -> None:
@@ -88,7 +87,7 @@ class FileWatch:
         self._known: dict[str, tuple[tuple[int, ...], FileRead]] = {}
         self._since: int | None = None
         self._printing: Callable[[], object] | None = None
-        self._alone = True
+        self.alone = True
         self._databases: dict[str, Mark] = {}
         self._contents: dict[str, tuple[Mark, FileRead | None]] = {}
         self.connections = Connections(self._imports)
@@ -105,7 +104,7 @@ class FileWatch:
         self._listed = 0
         self._find: Callable[[], dict[str, Mark]] = dict
         self._named: dict[str, Mark] = {}
-        self.connections.clear()
+        self.connections.opened.clear()
 
     def start(self, programs: Callable[[], object] | None = None) -> None:
         """Start recording.
@@ -121,21 +120,19 @@ class FileWatch:
         self._databases = {path: _mark_of_database(path) for path in self._databases}
         self.connections.start()
 
-    def opens(self, path: str, *, reads: bool, writes: bool, truncates: bool) -> None:
+    def opens(self, path: str, mode: str = "r") -> None:
         """Record that a file is about to be opened.
 
         Args:
             path: The path of the file.
-            reads: Whether the file is opened for reading.
-            writes: Whether the file is opened for writing.
-            truncates: Whether opening the file truncates or creates it.
+            mode: The mode as for ``open``, such as ``rb``.
         """
-        new = reads and path not in self.paths and len(self.paths) < _MOST
-        if new and not self._is_no_input(path):
+        new = "r" in mode and path not in self.paths and len(self.paths) < _MOST
+        if new and self._is_input(path):
             self.paths[path] = None
-        if writes:
+        if mode not in {"r", "rb", "rt"}:
             self.changes(path)
-        if truncates and path not in self.paths and len(self._made) < _MOST:
+        if not {*mode}.isdisjoint("wx") and path not in self.paths and len(self._made) < _MOST:
             self._made.add(path)
 
     def opens_database(self, path: str) -> None:
@@ -157,12 +154,11 @@ class FileWatch:
     def lists(self, folder: str) -> None:
         """Record the names in a folder that is about to be listed."""
         path = f"{folder.rstrip('/')}/"
-        known = path in self.paths or self._is_made(path)
-        if known or self._listed == _MOST_LISTED or self._imports.inside or not _is_users(path):
-            return
-        self._listed += 1
-        self.paths[path] = None  # before `_list`, whose call may be reported too
-        self.paths[path] = _list(path)
+        known = path in self.paths or self._is_made(path) or self._imports.inside
+        if not known and self._listed < _MOST_LISTED and _is_users(path):
+            self._listed += 1
+            self.paths[path] = None  # before `_list`, whose call may be reported too
+            self.paths[path] = _list(path)
 
     def runs(self, scripts: Iterable[str], folder: str = "") -> None:
         """Record the scripts that a program runs, and the folders that it lists.
@@ -176,7 +172,7 @@ class FileWatch:
             if script[-1:] == "/" and os.path.isdir(path):  # noqa: PTH112 -- as below
                 self.lists(path)
             elif os.path.isfile(path):  # noqa: PTH113 -- it is a string
-                self.opens(path, reads=True, writes=False, truncates=False)
+                self.opens(path)
 
     def prints(self) -> None:
         """Report a program that may print, if the cell runs programs."""
@@ -193,10 +189,6 @@ class FileWatch:
             self._hears &= function != ""
             self._asked.add(function)
 
-    def starts(self) -> None:
-        """Record that another process is about to start, whose calls are not observed."""
-        self._alone = False
-
     def asked(self, may: Collection[str]) -> set[str]:
         """Return the nondeterministic functions that the cell called or may have called.
 
@@ -204,7 +196,9 @@ class FileWatch:
             may: Functions that the code may call. The result includes them, except functions of
                 numpy that certainly were not called.
         """
-        heard = self._hears and self._alone and not database.forked.is_set() and _numpy_is_heard()
+        asks = imported("secrets", "randbits")  # which numpy calls
+        heard = asks is not None and imported("numpy.random.bit_generator", "randbits") is asks
+        heard = heard and self._hears and self.alone and not database.forked.is_set()
         unheard = NUMPY_SEEDED - self._asked if heard else frozenset[str]()
         return (self._asked - {""}).union(may) - unheard
 
@@ -223,14 +217,12 @@ class FileWatch:
         """Return whether the cell created a file or folder, or a parent folder of it."""
         return path in self._made or f"{path}/".startswith(self._folders)
 
-    def _is_no_input(self, path: str) -> bool:
-        """Return whether a file that is opened is not an input; see ``FileWatch``."""
-        if self._is_made(path):
-            return True
-        if self._since is not None and mark_of(path)[2:] >= (self._since,):
-            return True
-        here = self._imports.inside and os.getcwd()  # noqa: PTH109 -- it is a string
-        return bool(here) and not path.startswith(f"{here}{os.sep}")
+    def _is_input(self, path: str) -> bool:
+        """Return whether a file that is opened is an input; see ``FileWatch``."""
+        if self._imports.inside and not path.startswith(f"{os.getcwd()}{os.sep}"):  # noqa: PTH109 -- it is a string
+            return False
+        written = self._since is not None and mark_of(path)[2:] >= (self._since,)
+        return not (written or self._is_made(path))
 
     def changes(self, path: str) -> None:
         """Record a file that is about to be changed, and digest it if it was read."""
@@ -250,11 +242,10 @@ class FileWatch:
         """
         self._compare_marks()
         users = [each for each in list(self.paths.items()) if _is_users(each[0], ours)]
-        if not users:
-            return ()
         until, late, found = monotonic() + seconds, 0, []
         code = any(path.endswith(_CODE) for path, _ in users)
-        modules = set(map(_file_of, list(sys.modules.values()))) if code else ()  # thousands
+        loaded = [*sys.modules.values()] if code else []  # thousands
+        modules = {text(module_names(each).get("__file__")) for each in loaded}
         for path, record in users:
             if path not in modules:
                 late += monotonic() > until
@@ -290,11 +281,8 @@ class FileWatch:
         Args:
             ours: The path of the ledger; see ``read``.
         """
-        users = (
-            path for path, was_there in self._written.items()
-            if _is_users(path, ours) and (was_there or os.path.lexists(path))
-        )  # fmt: skip
-        return tuple(islice(users, _MOST_WRITTEN))
+        there = (path for path, was in self._written.items() if was or os.path.lexists(path))
+        return tuple(islice((path for path in there if _is_users(path, ours)), _MOST_WRITTEN))
 
     def look(self, path: str, seconds: float) -> FileRead:
         """Return the record of a file or folder now; of a missing file if unreadable."""
@@ -325,27 +313,18 @@ class FileWatch:
         return record
 
 
-def _numpy_is_heard() -> bool:
-    """Return whether numpy's requests for entropy can be observed."""
-    asks = imported("secrets", "randbits")
-    return asks is not None and imported("numpy.random.bit_generator", "randbits") is asks
-
-
 def _list(folder: str) -> FileRead | None:
     """Return the record of a folder; None if it has too many names or is unreadable.
 
     Hidden names are not included.
     """
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]
-    except OSError:
-        return None
-    if len(names) > _MOST_NAMES:
-        return None
-    seen = sorted(name for name in names if name[:1] != "." and name != "__pycache__")
-    digest = xxh3_64_hexdigest("\0".join(seen).encode("utf-8", "replace"))
-    return FileRead(folder, len(seen), digest)
+    with suppress(OSError), os.scandir(folder) as entries:
+        names = [entry.name for entry in islice(entries, _MOST_NAMES + 1)]
+        if len(names) <= _MOST_NAMES:
+            seen = sorted(name for name in names if name[:1] != "." and name != "__pycache__")
+            digest = xxh3_64_hexdigest("\0".join(seen).encode("utf-8", "replace"))
+            return FileRead(folder, len(seen), digest)
+    return None
 
 
 def _content(file: BinaryIO) -> bytes | None:
@@ -373,12 +352,6 @@ def _digest(file: BinaryIO, size: int, until: float) -> tuple[str, bool]:
     return digest.hexdigest(), False
 
 
-def _file_of(module: object) -> object:
-    """Return the ``__file__`` of a module, or None."""
-    file = vars(module).get("__file__") if type(module) is ModuleType else None
-    return file if type(file) is str else None
-
-
 def _mark_of_database(path: str) -> Mark:
     """Return the mark of a database and its write-ahead log."""
     return mark_of(path) + mark_of(f"{path}-wal")
@@ -387,10 +360,7 @@ def _mark_of_database(path: str) -> Mark:
 def _is_users(path: str, ours: str | None = None) -> bool:
     """Return whether a file is the user's: not of the system, a package or the ledger."""
     elsewhere = [*filter(None, (ours, *map(os.environ.get, _COMPILED_AT)))]
-    return not (
-        path.startswith((*_SYSTEM, *elsewhere))
-        or path.endswith((".pyc", ".so"))
-        or is_installed_file(path)
-        or any(part in path for part in _HIDDEN)
-        or any(told(path) for told in (_CELLS, _OF_A_PROGRAM, _COMPILED))
-    )
+    if path.startswith((*_SYSTEM, *elsewhere)) or path.endswith((".pyc", ".so")):
+        return False
+    hidden = _NOT_USERS(path) or any(part in path for part in _HIDDEN)
+    return not (hidden or is_installed_file(path))

@@ -21,8 +21,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ipytorchseed.introspection.replacing import Replacements
-from ipytorchseed.introspection.values import imported
-from ipytorchseed.session.file_calls import CALLS, METHODS, OPEN, absolute, names_of, tell_write
+from ipytorchseed.introspection.values import imported, module_names
+from ipytorchseed.session.file_calls import CALLS, METHODS, OPEN, absolute, tell_write
 from ipytorchseed.session.files import FileWatch
 
 Function = Callable[..., Any]
@@ -173,13 +173,13 @@ def search() -> None:
 def restore() -> None:
     """Restore the functions under any name, which takes longer than ``stop``."""
     for name in [*sys.modules]:
-        _note(name, [*names_of(name)])
+        _note(name, [*module_names(sys.modules.get(name))])
     _exchange(_ORIGINAL if _listener is None else _HEARD)
 
 
 def _note(module: str, keys: Iterable[str]) -> None:
     """Store the places where a module binds the functions."""
-    held = names_of(module)
+    held = module_names(sys.modules.get(module))
     if module == _OF_TORCH[0]:
         opener: Any = held.get(_OF_TORCH[1])
         if type(opener) is FunctionType and id(opener) not in _ORIGINAL:

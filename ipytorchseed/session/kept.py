@@ -47,9 +47,9 @@ class KeptInputs:
         else:
             content = make()
             self._held[digest] = content  # None too, so that it is not tried again
-            self._size += _size(content)
+            self._size += _COST + len(content or b"")
             while self._size > ALL:
-                self._size -= _size(self._held.popitem(last=False)[1])
+                self._size -= _COST + len(self._held.popitem(last=False)[1] or b"")
 
     def get(self, digest: str) -> Content | None:
         """Return the input with this digest, or None."""
@@ -72,7 +72,3 @@ def tied(reads: Mapping[str, Fingerprint]) -> set[str]:
     held = [value.parts.get(part, "") for value in reads.values() for part in (SHARED, BELONGS)]
     made_for = {name for name, value in reads.items() if value.kind in _MADE_FOR_ANOTHER}
     return made_for.union(*map(str.split, held))
-
-
-def _size(content: Content | None) -> int:
-    return _COST + (0 if content is None else len(content))

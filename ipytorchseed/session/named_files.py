@@ -12,6 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from glob import escape, iglob
 from pathlib import Path, PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any
@@ -73,22 +74,18 @@ def with_scripts(source: str) -> str:
     """Return a cell's text, with the code of scripts that ``%run -i`` runs inserted."""
     if "%run" not in source:
         return source
-    return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{_code(_read(found[1]))}", source)
-
-
-def _code(text: str) -> str:
-    return "" if parse_text(text) is None else text
+    texts = {name: _read(name) for name in _RUN_INSIDE.findall(source)}
+    codes = {name: text for name, text in texts.items() if parse_text(text) is not None}
+    return _RUN_INSIDE.sub(lambda found: f"{found[0]}\n{codes.get(found[1], '')}", source)
 
 
 def _read(script: str) -> str:
     path = os.path.expanduser(script)  # noqa: PTH111 -- as below
-    if not mark_of(path):  # not a regular file, such as a pipe, which would block
-        return ""
-    try:
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
-            return file.read(_SCRIPT)
-    except (OSError, ValueError):
-        return ""
+    with suppress(OSError, ValueError):
+        if mark_of(path):  # a regular file, not a pipe, which would block
+            with Path(path).open(encoding="utf-8", errors="replace") as file:
+                return file.read(_SCRIPT)
+    return ""
 
 
 def find_files(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mark]:
@@ -103,42 +100,33 @@ def find_files(texts: Iterable[str], packages: Collection[str]) -> dict[str, Mar
         folder that is also among the strings.
     """
     words = sorted(word for word in {*texts} if 0 < len(word) <= _LONGEST and "\n" not in word)
-    inside = {} if _READ_FOLDERS.isdisjoint(packages) else _find_by_folder_or_pattern(words)
-    return inside | _find_named(words)
-
-
-def _find_named(words: Sequence[str]) -> dict[str, Mark]:
-    """Return the files whose paths are among the strings; see ``find_files``."""
     names = [word for word in words if _SUFFIX.search(word)][:_MOST]
-    if not names:
-        return {}
     paths = {name: _absolute(name) for name in names}
     found = {path: mark_of(path) for path in paths.values()}
     missing = [name.lstrip("/") for name, path in paths.items() if not found[path]]
     folders = filter(os.path.isdir, words[:_MOST] if missing else ())
-    inside = (_absolute(folder, name) for folder in folders for name in missing)
+    inside = [_absolute(folder, name) for folder in folders for name in missing]
+    if not _READ_FOLDERS.isdisjoint(packages):
+        inside += itertools.islice(_find_by_folder_or_pattern(words[:_MOST]), _MOST)
     return found | {path: mark for path in inside if (mark := mark_of(path))}
 
 
-def _find_by_folder_or_pattern(words: Sequence[str]) -> dict[str, Mark]:
-    """Return the tables in folders, and the files that match patterns.
+def _find_by_folder_or_pattern(words: Sequence[str]) -> Iterator[str]:
+    """Yield the files that match patterns, and the tables in folders.
 
     Some libraries list folders in native code, for ``read_parquet("parts")`` and
     ``read_parquet("shards/*.parquet")``.
     """
-    patterns = filter(_PATTERN.match, words[:_MOST])
-    plain = [word for word in words[:_MOST] if "*" not in word and not _SUFFIX.search(word)]
+    for pattern in filter(_PATTERN.match, words):
+        yield from iglob(_absolute(pattern), recursive=True)  # noqa: PTH207 -- as below
+    plain = [word for word in words if "*" not in word and not _SUFFIX.search(word)]
     folders = [*filter(os.path.isdir, map(_absolute, plain))][:_FOLDERS]
     pairs = itertools.starmap(_absolute, itertools.product(folders, plain))
-    folders += filter(os.path.isdir, pairs)
-    inside = (iglob(f"{escape(each)}/**", recursive=True) for each in dict.fromkeys(folders))  # noqa: PTH207 -- as below
-    entries = itertools.chain(*(itertools.islice(each, _ENTRIES) for each in inside))
-    found = itertools.chain(
-        *(iglob(_absolute(each), recursive=True) for each in patterns),  # noqa: PTH207 -- as below
-        (path for path in entries if path.endswith(_OF_TABLES)),
-    )
-    paths = dict.fromkeys(itertools.islice(found, _MOST))
-    return {path: mark for path in paths if (mark := mark_of(path))}
+    for folder in dict.fromkeys([*folders, *filter(os.path.isdir, pairs)]):
+        entries = iglob(f"{escape(folder)}/**", recursive=True)  # noqa: PTH207 -- as below
+        for path in itertools.islice(entries, _ENTRIES):
+            if path.endswith(_OF_TABLES):
+                yield path
 
 
 # Packages that read the tables in a folder.
@@ -158,10 +146,8 @@ def _absolute(*parts: str) -> str:
 
 def mark_of(path: str) -> Mark:
     """Return the inode, size and modification time of a file; empty if not a file."""
-    try:
+    with suppress(OSError, ValueError):
         status = os.stat(path)  # noqa: PTH116 -- as above
-    except (OSError, ValueError):
-        return ()
-    if not stat.S_ISREG(status.st_mode):
-        return ()
-    return (status.st_ino, status.st_size, status.st_mtime_ns)
+        if stat.S_ISREG(status.st_mode):
+            return (status.st_ino, status.st_size, status.st_mtime_ns)
+    return ()

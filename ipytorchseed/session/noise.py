@@ -46,16 +46,17 @@ _MANY = 500
 MASK = "\0"
 
 _CHANGES_EACH_RUN = (
-    # a pattern; the replacement; words: each match contains one of them
-    (r"0x[0-9a-fA-F]{4,}", "0x", "0x"),
-    (r"\bat 0x\b", "at", "at 0x"),
-    (r"(?<=[<( ])id[= ]\d{6,}", "id", "id=", "id "),
+    # a pattern; the replacement, with a MASK unless whole lines are removed; words: each match
+    # contains one of them
+    (r"0x[0-9a-fA-F]{4,}", "0x\0", "0x"),
+    (r"\bat 0x\b", "at\0", "at 0x"),
+    (r"(?<=[<( ])id[= ]\d{6,}", "id\0", "id=", "id "),
     # IPython's handle of a display that can be updated
-    (r"(?<=display_id=)[0-9a-f]{32}\b", "", "display_id="),
+    (r"(?<=display_id=)[0-9a-f]{32}\b", "\0", "display_id="),
     # the file name in ipykernel's warnings, with the process id and a digest of the cell's text
-    (r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)", "", "ipykernel_"),
+    (r"(?<=ipykernel_)\d+(?=[/\\]\d+\.py)", "\0", "ipykernel_"),
     # tqdm: 57%|####| 57/100 [00:05<00:04, 10.6it/s, loss=0.3]
-    (r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})", "[",
+    (r"\[\d{1,9}:\d\d(?::\d\d)?(?:<[^,\[\]]{0,40})?,\s{0,9}[^,\[\]]{0,40}(?:/s|s/\w{1,40})", "[\0",
      "/s", "s/"),
     # printed if a cell loads an extension again, such as ipytorchseed during a check
     (r"(?m)^The [\w.]{1,200} extension is already loaded\. .*\n +%reload_ext .*\n?", "",
@@ -64,11 +65,11 @@ _CHANGES_EACH_RUN = (
 
 # The same for times that %time and %timeit print.
 _TIMINGS = (
-    (r"(?:CPU times:|Wall time:).*", "", "CPU times:", "Wall time:"),
+    (r"(?:CPU times:|Wall time:).*", "\0", "CPU times:", "Wall time:"),
     # lines that they print if compiling took long, or if times varied
     (r"(?m)^(?:Compiler(?: time)?|Parser) {0,9}: .*\n?", "", "Compiler", "Parser "),
     (r"(?m)^The slowest run took .*is being cached\.\n?", "", "The slowest run took"),
-    (r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*", "", " per loop (mean ± "),
+    (r"\d[^\n±]{0,20} ± [^\n±]{1,20} per loop \(mean ± .*", "\0", " per loop (mean ± "),
 )  # fmt: skip
 
 _READING = r"\d{1,15}(?::\d\d){0,2}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?"
@@ -90,11 +91,7 @@ _READINGS = (
 )  # fmt: skip
 
 _RULES, _TIMING_RULES = (
-    [
-        # lines that are removed completely leave no gap
-        (words, lazy_pattern(text), instead if text.endswith(r"\n?") else f"{instead}{MASK}")
-        for text, instead, *words in rules
-    ]
+    [(words, lazy_pattern(text), instead) for text, instead, *words in rules]
     for rules in (_CHANGES_EACH_RUN, _TIMINGS)
 )
 _TIMES = [lazy_pattern(text) for text in _READINGS]
@@ -114,10 +111,11 @@ def close_gaps(text: str) -> str:
     """
     if MASK not in text:
         return text
-    return "\n".join(
-        _BLANKS.sub(" ", _GAPS.sub("", line)).rstrip(" \t") if MASK in line else line
-        for line in text.split("\n")
-    )
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if MASK in line:
+            lines[at] = _BLANKS.sub(" ", _GAPS.sub("", line)).rstrip(" \t")
+    return "\n".join(lines)
 
 
 def without_addresses(text: str) -> str:
@@ -186,9 +184,8 @@ def as_overwritten(text: str, mark: str = "") -> str:
     """
     if "\r" not in text:
         return text
-    return "\n".join(
-        next((part + mark for part in reversed(line.split("\r")) if part), mark)
-        if "\r" in line
-        else line
-        for line in text.split("\n")
-    )
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if "\r" in line:
+            lines[at] = next(filter(None, reversed(line.split("\r"))), "") + mark
+    return "\n".join(lines)

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
-from xxhash import xxh3_64
+from xxhash import xxh3_64, xxh3_64_hexdigest
 
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Outputs
@@ -33,9 +33,6 @@ MOST_TEXT = 1 << 17
 # The number of characters of a cleaned text that the sample represents, which is compared if the
 # digests differ.
 _SURE = MOST_TEXT // 2
-
-# The number of characters to encode at once.
-_PIECE = 1 << 16
 
 _MOST_NUMBERS = 8_192
 _MOST_DISPLAYS = 1_000
@@ -61,14 +58,10 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
     lines = clean.count("\n") + (not clean.endswith("\n"))
     if timed or is_timing(text):
         whole = _clean(text, timed=False, addressed=addressed, timings=True)
-    return Fingerprint(
-        _digest(clean),
-        "text",
-        many(lines, "line"),
-        parts={} if whole == clean else {TIMES: _digest(whole)},
-        series=numbers if 0 < len(numbers) <= _MOST_NUMBERS else None,
-        sample=_beginning(clean),
-    )
+    parts = {} if whole == clean else {TIMES: _digest(whole)}
+    series = numbers if 0 < len(numbers) <= _MOST_NUMBERS else None
+    told = _digest(clean), "text", many(lines, "line")
+    return Fingerprint(*told, parts=parts, series=series, sample=_beginning(clean))
 
 
 def _clean(text: str, *, timed: bool, addressed: bool, timings: bool = False) -> str:
@@ -95,24 +88,22 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
     whole, cleaned = xxh3_64(), xxh3_64()
     for kind in kinds:
         data = dict.__getitem__(bundle, kind)
-        _add(whole, f"\n{kind}\n")
+        whole.update(_encode(f"\n{kind}\n"))
         if isinstance(data, str):
             text = str.__str__(data)  # runs no code of the user's subclass
             remove = cleaner(kind)
             size = MOST_TEXT if remove else 0
             clean = remove(text[:size]) if remove else ""
-            _add(whole, clean)
-            _add(whole, text, begin=size)
+            whole.update(_encode(clean + text[size:]))
             if 0 < size < len(text):
-                _add(cleaned, clean[:_SURE])
+                cleaned.update(_encode(clean[:_SURE]))
         elif type(data) is bytes:
             whole.update(data)
         else:
-            _add(whole, _as_json(data))
-    sample = "" if cleaned.hexdigest() == _NOTHING else cleaned.hexdigest()
-    return Fingerprint(
-        whole.hexdigest(), "display", ", ".join(kinds), exact=not sample, sample=sample
-    )
+            whole.update(_encode(_as_json(data)))
+    sample = cleaned.hexdigest().replace(_NOTHING, "")
+    told = whole.hexdigest(), "display", ", ".join(kinds)
+    return Fingerprint(*told, exact=not sample, sample=sample)
 
 
 def _as_json(data: object) -> str:
@@ -127,22 +118,12 @@ def _plain(data: object) -> str:
     return xxh3_64(data).hexdigest() if type(data) is bytes else type(data).__name__
 
 
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
 def _digest(text: str) -> str:
-    hasher = xxh3_64()
-    _add(hasher, text)
-    return hasher.hexdigest()
-
-
-def _add(hasher: xxh3_64, text: str, begin: int = 0) -> None:
-    """Digest a text in pieces, so that the whole text is not copied.
-
-    Args:
-        hasher: The hasher to update.
-        text: The text.
-        begin: The index of the first character to digest.
-    """
-    for start in range(begin, len(text), _PIECE):
-        hasher.update(text[start : start + _PIECE].encode("utf-8", "surrogatepass"))
+    return xxh3_64_hexdigest(_encode(text))
 
 
 def _as_drawn_over(text: str) -> str:
@@ -206,7 +187,7 @@ class OutputWatch(Struct):
         self._size += len(text)
         begin = self._keep(text) if self._rest is None else 0
         if self._rest is not None:
-            _add(self._rest, text, begin)
+            self._rest.update(_encode(text[begin:]))
 
     def _keep(self, text: str) -> int:
         """Store the beginning of a text that fits, and return its length.
@@ -242,18 +223,12 @@ class OutputWatch(Struct):
 
     def content(self, result: object) -> object:
         """Return a result without integers that are addresses, if the cell shows any."""
-        if not self.addressed:
-            return result
-        if type(result) in (tuple, list):
+        if self.addressed and type(result) in (tuple, list):
             return [*map(_without_place, result)]  # type: ignore[call-overload] # one of them
-        return _without_place(result)
+        return _without_place(result) if self.addressed else result
 
     def record(
-        self,
-        result: Fingerprint | None = None,
-        error: str | None = None,
-        *,
-        printed: bool = True,
+        self, result: Fingerprint | None = None, error: str | None = None, *, printed: bool = True
     ) -> Outputs:
         """Return the record of the outputs.
 

@@ -32,9 +32,6 @@ _LOOKED_BACK = 200
 # The time limit for reading a file to find out whether its content has changed, in seconds.
 _IN_FILES = 1.0
 
-# The default time limit for inspecting variables, in seconds.
-_IN_VALUES = 20.0
-
 
 class RecordedKernel(LedgerStates):
     """The state of the kernel according to recorded runs, without inspecting it.
@@ -74,10 +71,6 @@ class RecordedKernel(LedgerStates):
             known = {**run.reads, **run.writes, **known}
         return known
 
-    @cached_property
-    def _set_here(self) -> set[str]:
-        return {name for run in self._mine for name in self.effects(run).writes}
-
     def settings_now(self, run: Run) -> Mapping[str, Any]:
         """Return the current settings, versions and hardware that may affect a run."""
         return self._settings.read(run.source, run.packages)
@@ -92,7 +85,9 @@ class RecordedKernel(LedgerStates):
 
     def is_bound(self, name: str) -> bool:
         """Return whether a name is currently set, or is a builtin."""
-        return name in self._values or name in self._set_here or hasattr(builtins, name)
+        if name in self._values or hasattr(builtins, name):
+            return True
+        return any(name in self.effects(run).writes for run in self._mine)
 
     def effects(self, run: Run) -> Effects:
         """Return the effects of a run's code."""
@@ -114,8 +109,8 @@ class RecordedKernel(LedgerStates):
         created.
         """
         setters = (run for run in self._all if name in run.writes and run.status == "ok")
-        own = (run for run in setters if not is_inspection(run.source))
-        return [run for run in own if self._left(run, name) == digest]
+        found = (run for run in setters if self._left(run, name) == digest)
+        return [run for run in found if not is_inspection(run.source)]
 
     def _left(self, run: Run, name: str) -> str:
         """Return a variable's digest after a run, even if a GPU was still computing it."""
@@ -175,12 +170,12 @@ class RecordedKernel(LedgerStates):
     def changed_files(self, run: Run) -> list[str]:
         """Return the paths of files that a run read and that certainly have changed."""
         touched = [file for file in [*run.files, *run.loaded.values()] if _is_touched(file)]
-        if not run.may_read_file_times:
-            watch = FileWatch()
-            touched = [
-                file for file in touched if file.same(watch.look(file.path, _IN_FILES)) is False
-            ]
-        return [file.path for file in touched]
+        watch, any_touch = FileWatch(), run.may_read_file_times
+        return [
+            file.path
+            for file in touched
+            if any_touch or file.same(watch.look(file.path, _IN_FILES)) is False
+        ]
 
 
 class LiveKernel(RecordedKernel):
@@ -190,19 +185,15 @@ class LiveKernel(RecordedKernel):
         session: The session of this kernel.
         target: The run to reproduce.
         namespace: The user's namespace.
-        seconds: The time limit for inspecting variables; None for the default.
+        seconds: The time limit for inspecting variables.
     """
 
     def __init__(
-        self,
-        session: Session,
-        target: Run,
-        namespace: Mapping[str, Any],
-        seconds: float | None = None,
+        self, session: Session, target: Run, namespace: Mapping[str, Any], seconds: float = 20.0
     ) -> None:
         super().__init__(session, target)
         self._namespace = namespace
-        self._budget = Budget(_IN_VALUES if seconds is None else seconds)
+        self._budget = Budget(seconds)
         self._looks: dict[str, Fingerprint | None] = {}
 
     def last(self, name: str) -> Fingerprint | None:

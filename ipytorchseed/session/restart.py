@@ -114,12 +114,9 @@ class Restart:
             for place, each in enumerate(file)
         ]
         self._of = self._match()
-        self._strays = [  # runs whose text is not in the file, and is not only our magics
-            run
-            for run in self._runs
-            if not is_inspection(run.source)
-            and (run.id not in self._of or run.code != self._of[run.id].code)
-        ]
+        own = [run for run in self._runs if not is_inspection(run.source)]
+        codes = {ident: cell.code for ident, cell in self._of.items()}
+        self._strays = [run for run in own if codes.get(run.id) != run.code]  # not in the file
         self._last = {run.cell: run.id for run in self._runs}
         unsaved = (run for run in self._strays if self._in_file and run.started > saved)
         self._unsaved = [run for run in unsaved if run.id == self._last[run.cell]]
@@ -166,17 +163,19 @@ class Restart:
         """Yield remarks on names that a cell reads and that no cell above sets."""
         for name in self._only_here:
             readers = [cell for cell in self._cells if name in cell.reads]
+            if not readers:
+                continue
             setters = (run for run in reversed(self._strays) if self._sets(run, name))
-            setter = next(setters, None) if readers else None
+            setter = next(setters, None)
             typed = (name in self._effects(text).writes for text in self._inputs)
-            if setter is not None or (readers and any(typed)):  # else the kernel defines it
+            if setter is not None or any(typed):  # else the kernel defines it
                 no_cell = "no cell of the file sets it" if self._in_file else "no cell sets it now"
                 message = f"`{name}` is read by {_listed(readers)}, and {no_cell}"
                 if setter is not None:
-                    message += f"; `In[{setter.execution_count}]` did, and that cell "
                     deleted = setter.id not in self._of and setter.id == self._last[setter.cell]
                     gone = "was deleted" if deleted else "was edited since"
-                    message += "is not saved" if setter in self._unsaved else gone
+                    gone = "is not saved" if setter in self._unsaved else gone
+                    message += f"; `In[{setter.execution_count}]` did, and that cell {gone}"
                 yield _remark("only-here", message, readers, name, setter)
         known: set[str] = set()
         for cell in self._cells if self._in_file else ():
@@ -203,17 +202,15 @@ class Restart:
             cell = self._of[run.id]
             above = [each.effects for each in self._cells[: cell.place + 1]]
             actions = [each.lstrip(":") for effects in above for each in effects.actions]
-            aside = {*run.imported, *run.generators, *seen}
-            for name in sorted(run.before.keys() & run.after.keys() - aside):
-                stood = run.before[name], run.after[name]
-                if stood[0] != stood[1]:
-                    seen.add(name)
-                    chosen = any(
-                        (states.position(name, each) or UNKNOWN).is_chosen for each in stood
-                    )
-                    if not (chosen or may_set_state(actions, name)):
-                        message = f"{owner_of(name)} is never seeded, and {cell.name} draws from it"
-                        yield _remark("unseeded", message, [cell], name)
+            moved = {name for name, _ in run.before.items() ^ run.after.items()}
+            moved &= run.before.keys() & run.after.keys()
+            for name in sorted(moved - {*run.imported, *run.generators, *seen}):
+                seen.add(name)
+                stood = (states.position(name, each[name]) for each in (run.before, run.after))
+                chosen = any((each or UNKNOWN).is_chosen for each in stood)
+                if not (chosen or may_set_state(actions, name)):
+                    message = f"{owner_of(name)} is never seeded, and {cell.name} draws from it"
+                    yield _remark("unseeded", message, [cell], name)
         for cell in self._cells:
             for name in cell.runs[-1].nondeterministic_calls if cell.is_current else ():
                 if name in ENTROPY:
@@ -243,10 +240,8 @@ class Restart:
                 for name in before.writes.keys() & run.reads.keys() & run.writes.keys():
                     left, made = before.writes[name], run.writes[name]
                     if same(left, run.reads[name]) is True and same(left, made) is False:
-                        message = (
-                            f"{cell.name} ran {len(cell.runs)} times and changed `{name}` each time"
-                        )
-                        yield _remark("repeated", message, [cell], name)
+                        message = f"ran {len(cell.runs)} times and changed `{name}` each time"
+                        yield _remark("repeated", f"{cell.name} {message}", [cell], name)
 
     def _about_cells(self) -> Iterator[Remark]:
         """Yield remarks on cells that ran out of order, with another text, or not at all."""

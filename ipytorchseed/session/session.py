@@ -182,7 +182,7 @@ class Session:
 
     def outside(self) -> Outside:
         """Return the side effects of the running cell so far: files and connections."""
-        return Outside(self._files.written(self._ours), self._files.connections.opened())
+        return Outside(self._files.written(self._ours), tuple(self._files.connections.opened))
 
     @property
     def _ours(self) -> str:
@@ -354,6 +354,14 @@ class Session:
         started = pending.states.digests
         pending.states = with_origins(pending.states, states, pending.may_seed)
         asked = sorted(self._asked(pending, namespace, seen))
+        if dependencies.hashes:
+            asked.append("hash")
+        told = {
+            _TOO_MUCH: not dependencies.complete,
+            _TOO_MANY: len(all_bound) > MOST_NAMES,
+            _CUT_SHORT: self._cut_short,
+            _BESIDE: pending.beside,
+        }
         run = Run(
             notebook=self.history_key,
             kernel=self.kernel,
@@ -367,10 +375,7 @@ class Session:
             actions=tuple(dependencies.actions),
             between=pending.between,
             seeds=tuple(pending.seeds),
-            nondeterministic_calls={
-                name: name not in dependencies.timing
-                for name in (*asked, *(["hash"] if dependencies.hashes else []))
-            },
+            nondeterministic_calls={name: name not in dependencies.timing for name in asked},
             packages=tuple(sorted(dependencies.packages)),
             observed=None if seen is None else observed(seen, namespace, pending.reads.keys()),
             status=status,
@@ -396,13 +401,7 @@ class Session:
             ),
             imported=self._imports.only(started, states.digests),
             code=self.code_of(pending.source),
-            notes=(
-                *states.notes,
-                *(() if dependencies.complete else (_TOO_MUCH,)),
-                *(() if len(all_bound) <= MOST_NAMES else (_TOO_MANY,)),
-                *((_CUT_SHORT,) if self._cut_short else ()),
-                *((_BESIDE,) if pending.beside else ()),
-            ),
+            notes=(*states.notes, *(note for note, applies in told.items() if applies)),
         )
         self._ended = states.digests
         kept = pending.states.kept | states.kept

@@ -15,8 +15,8 @@ from ipytorchseed.fingerprint.modules import entries
 from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.fingerprint.packing import pack
 from ipytorchseed.fingerprint.value import BELONGS, PENDING, SHAREABLE, SHARED, Fingerprint
-from ipytorchseed.introspection.anatomy import dictionary_of, module_of_class, name_of_class
-from ipytorchseed.introspection.values import is_scalar
+from ipytorchseed.introspection.anatomy import dictionary_of
+from ipytorchseed.introspection.values import imported, is_scalar
 from ipytorchseed.reads.actions import may_set_state
 from ipytorchseed.reads.dependencies import Dependencies, is_result, look_up
 from ipytorchseed.reads.effects import Effects
@@ -24,9 +24,6 @@ from ipytorchseed.session.kept import LARGEST, KeptInputs, is_seen
 from ipytorchseed.session.named_files import texts_of
 from ipytorchseed.session.outputs import OutputWatch
 from ipytorchseed.session.sources import Look, States
-
-# The maximum number of views of views to follow.
-_VIEWS = 8
 
 
 def find_shared(
@@ -87,14 +84,9 @@ _OWNERS: dict[str, tuple[str, Callable[[Any], Iterable[object]], Callable[..., A
 
 def _owner(value: object) -> object:
     """Return the array that owns an array's memory; return other values unchanged."""
-    made = type(value)
-    if (module_of_class(made), name_of_class(made)) != ("numpy", "ndarray"):
-        return value
-    for _ in range(_VIEWS):
-        base = value.base  # type: ignore[attr-defined] # numpy's own array, no subclass
-        if type(base) is not made:
-            break
-        value = base
+    made = imported("numpy", "ndarray")
+    while type(value) is made and type(value.base) is made:  # type: ignore[attr-defined]
+        value = value.base  # type: ignore[attr-defined]
     return value
 
 
@@ -218,12 +210,10 @@ class Seen(Struct, frozen=True):
     Attributes:
         value: The exact fingerprint of the variable.
         round: The number of the last round in which the variable was inspected.
-        seconds: The duration of that inspection.
     """
 
     value: Fingerprint
     round: int
-    seconds: float
 
 
 class Variables:
@@ -313,7 +303,7 @@ class Variables:
         for name, value in seen.items():
             self._known.pop(name, None)
             if value.exact and not _is_unchanging(value) and not is_result(name):
-                self._known[name] = Seen(value, self._round, 0.0)
+                self._known[name] = Seen(value, self._round)
         if touched:
             limit = min(max(seconds * _SHARE, _LEAST), _MOST, pending.budget.left)
             made |= self._sweep(namespace, Budget(limit, reread=0))
@@ -337,21 +327,16 @@ class Variables:
             if known.round == self._round:
                 break
             value = self._left.get(id(namespace[name])) if name in namespace else None
-            if value is None and (budget.spent or known.seconds > budget.left):
+            if value is None and budget.left <= 0:
                 continue
-            used = budget.used
             if value is None and name in namespace:
                 value = self.look(namespace[name], budget)
             del self._known[name]
-            if value is None:
-                continue
-            seconds = budget.used - used
-            if not value.exact:  # try again only if there is twice as much time
-                self._known[name] = Seen(known.value, known.round, 2 * seconds)
-                continue
-            self._known[name] = Seen(value, self._round, seconds)
-            if known.round == self._round - 1 and same(known.value, value) is False:
-                changed[name] = value
+            if value is not None:
+                self._known[name] = Seen(value, self._round) if value.exact else known
+                last = known.round == self._round - 1
+                if value.exact and last and same(known.value, value) is False:
+                    changed[name] = value
         return changed
 
     def _at(

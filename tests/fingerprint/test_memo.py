@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from ipytorchseed.fingerprint import Budget, Memo, elements, fingerprint, memory
-from ipytorchseed.fingerprint.budget import REREAD
 from ipytorchseed.fingerprint.functions import code_digest
+from ipytorchseed.fingerprint.meter import REREAD
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def heard():
         finally:
             hearing.stop(watch)
             imports.stop()
-        return watch.connections.opened()
+        return tuple(watch.connections.opened)
 
     return hear
 

@@ -15,7 +15,6 @@ from ipytorchseed.fingerprint.memory import UnreadableError, owns_array, require
 from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
-from ipytorchseed.introspection.anatomy import anatomy
 
 # Codes of the dtypes whose scalars are all content. Those of long doubles have undefined padding.
 _NUMBERS = "?bBhHiIlLqQfdFDOe"
@@ -151,7 +150,6 @@ def write_number(value: Any, walk: Walk) -> Writing:
     numpy = sys.modules["numpy"]
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
-    made = anatomy(type(value))
     plain = numpy.asarray(value) if dtype.kind == "V" or dtype.char in "gG" else None
     if dtype.kind == "V" and not owns_array(plain):  # a record that is a view of an array
         require(plain)
@@ -161,10 +159,8 @@ def write_number(value: Any, walk: Walk) -> Writing:
         body = _read(plain, walk, borrowed=False)
     else:
         body = generic.tobytes(value)
-    is_numpys = made.name.startswith("numpy.")
-    more = b"" if is_numpys else (yield from encode_extras(value, walk, object))
     name = name_of(dtype)
-    content = b"number" + name_bytes(name) + more + body
+    content = b"number" + name_bytes(name) + body
     if not walk.top:
         return Draft(content, "number")
     series = (float(generic.item(value)),) if dtype.kind in "iuf" else None

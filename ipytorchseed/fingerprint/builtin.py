@@ -23,12 +23,7 @@ def class_of(value: object, name: str) -> Any:
 
 def moment(value: Any) -> object:
     """Return the state of a datetime, date, time, timedelta or timezone."""
-    import datetime as dt
-
-    for base in (dt.datetime, dt.date, dt.time, dt.timedelta):
-        if issubclass(type(value), base):
-            return base.__reduce_ex__(value, 4)[1]
-    return dt.timezone.__getinitargs__(value)  # type: ignore[attr-defined]
+    return class_of(value, "datetime.").__reduce_ex__(value, 4)[1]
 
 
 def path(value: Any) -> object:
@@ -52,7 +47,7 @@ def decimal(value: Any) -> object:
 
 def memory_file(value: Any) -> object:
     """Return the content and position of an in-memory file."""
-    base = io.BytesIO if issubclass(type(value), io.BytesIO) else io.StringIO
+    base = class_of(value, "_io.")
     if vars(base)["closed"].__get__(value):
         return "closed"
     return base.getvalue(value), base.tell(value)

@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
-from ipytorchseed.fingerprint.meter import PendingError
+from ipytorchseed.fingerprint.meter import Budget, Meter, PendingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import torch
     from torch import Tensor
-
-    from ipytorchseed.fingerprint.meter import Budget, Meter
 
 # Words of 8 bytes hashed at a time. Hashing allocates three buffers of this size.
 WORDS = 2**21
@@ -116,7 +114,7 @@ def settle(device: torch.device, budget: Budget) -> None:
         budget.waited += time.monotonic() - began
 
 
-def warm_up(device: torch.device, meter: Meter) -> None:
+def warm(device: torch.device, meter: Meter) -> None:
     """Load the hash kernels of a device if they are not loaded.
 
     Loading takes 0.1 s, which is not charged to the budget.

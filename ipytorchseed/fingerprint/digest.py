@@ -15,14 +15,7 @@ from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import DERIVED, OUTDATED, PENDING, SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Walk
-from ipytorchseed.introspection.anatomy import (
-    anatomy,
-    full_name,
-    module_of_class,
-    name_of_class,
-    own,
-    per_object,
-)
+from ipytorchseed.introspection.anatomy import anatomy, module_of_class, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module, may_be_local
 from ipytorchseed.introspection.values import imported, is_class
 
@@ -114,20 +107,16 @@ def _finish(value: object, walk: Walk, draft: Draft, digest: str, sample: str) -
         unseen = unseen - {anatomy(type(value)).name}
     results = [f"{name}={made[:8]}" for name, made in walk.derived.items() if made]
     may_be = [kind for kind in walk.kinds() if _may_be_users(kind)]
-    outdated = sorted({name_of_class(kind) for kind in may_be if _is_outdated(kind)})
-    parts = draft.parts
-    if unseen:
-        parts["unseen"] = ", ".join(sorted(unseen))
-    if walk.random:
-        parts["random"] = xxh3_64_hexdigest(b"".join(walk.random))
-    if walk.strides:
-        parts["strides"] = xxh3_64_hexdigest(repr(walk.strides).encode())
-    if results:
-        parts[DERIVED] = "; ".join(results[:_RESULTS])
-    if walk.shared and draft.kind in _CONTAINERS:
-        parts[SHARED] = str(walk.shared)
-    if outdated:
-        parts[OUTDATED] = ", ".join(outdated[:_CLASSES])
+    outdated = sorted({anatomy(kind).title for kind in may_be if _is_outdated(kind)})
+    told = {
+        "unseen": ", ".join(sorted(unseen)),
+        "random": walk.random and xxh3_64_hexdigest(b"".join(walk.random)),
+        "strides": walk.strides and xxh3_64_hexdigest(repr(walk.strides).encode()),
+        DERIVED: "; ".join(results[:_RESULTS]),
+        SHARED: draft.kind in _CONTAINERS and walk.shared and str(walk.shared),
+        OUTDATED: ", ".join(outdated[:_CLASSES]),
+    }
+    parts = draft.parts | {part: str(value) for part, value in told.items() if value}
     if walk.failed:
         summary = f"{summary or anatomy(type(value)).title}; not looked at: {walk.failed[0]}"
     rest = walk.exact, draft.opaque, parts, draft.series, sample
@@ -141,9 +130,10 @@ def _may_be_users(kind: type) -> bool:
 
 def _is_outdated(kind: type) -> bool:
     """Return whether a user's module now has another class with the same name."""
-    outer, *inner = name_of_class(kind).split(".")
-    found = imported(module_of_class(kind), outer)
+    module, full = module_of_class(kind), anatomy(kind).name
+    outer, *inner = full.removeprefix(f"{module}.").split(".")
+    found = imported(module, outer)
     for name in inner:
         found = own(found).get(name) if is_class(found) else None
-    redefined = is_class(found) and found is not kind and full_name(found) == full_name(kind)
-    return redefined and is_local_module(module_of_class(kind))
+    redefined = is_class(found) and found is not kind and anatomy(found).name == full
+    return redefined and is_local_module(module)

@@ -11,14 +11,7 @@ from msgspec import Struct
 from xxhash import xxh3_128_digest
 
 from ipytorchseed.fingerprint import memory
-from ipytorchseed.fingerprint.device import (
-    DEVICES,
-    ON_HOST,
-    digest_on_device,
-    settle,
-    take,
-    warm_up,
-)
+from ipytorchseed.fingerprint.device import DEVICES, ON_HOST, digest_on_device, settle, take, warm
 from ipytorchseed.fingerprint.memory import UnreadableError, extent, owns_storage, require
 from ipytorchseed.fingerprint.meter import Mode
 from ipytorchseed.fingerprint.native import native
@@ -85,15 +78,9 @@ def read_contents(walk: Walk, tensor: Any, *, with_grad_flag: bool = True) -> by
     size = at.numel(tensor) * at.element_size(tensor)
     if size == 0:
         return xxh3_128_digest(head)
-    return xxh3_128_digest(head + _elements(walk, tensor, size, device))
-
-
-def note_strides(walk: Walk, tensor: Any) -> None:
-    """Record the strides of a tensor if it is not contiguous."""
-    at = native()
-    plain = not at.is_nested(tensor) and at.layout(tensor) is at.strided
-    if plain and not at.is_contiguous(tensor):
+    if not at.is_contiguous(tensor):
         walk.strides.append(str(at.stride(tensor)))
+    return xxh3_128_digest(head + _elements(walk, tensor, size, device))
 
 
 @lru_cache(maxsize=4096)
@@ -171,7 +158,7 @@ class Elements(Struct):
         """Digest all elements; 16 bytes."""
         at, tensor = native(), self.tensor
         if self.device in DEVICES and self.size > ON_HOST:
-            warm_up(tensor.device, walk)
+            warm(tensor.device, walk)
             return digest_on_device(bits(tensor), walk.charge)
         if self.device != "cpu":
             return walk.read_pieces(_pieces(bits(tensor)))

@@ -9,6 +9,7 @@ import dis
 import functools
 import types
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any
 
@@ -20,11 +21,8 @@ from ipytorchseed.fingerprint.walk import Draft, Tokens, Walk, Writing, digest_o
 from ipytorchseed.introspection.anatomy import (
     NOT_CONTENT,
     anatomy,
-    dictionary_of,
-    full_name,
     module_of_class,
     mro,
-    name_of_class,
     own,
     per_object,
 )
@@ -113,10 +111,8 @@ def cells(function: Any) -> list[tuple[str, object]]:
     """Return the names and values of the variables in a function's closure."""
     found = []
     for name, cell in zip(function.__code__.co_freevars, _closure(function) or (), strict=False):
-        try:
+        with suppress(ValueError):  # empty
             found.append((name, _cell(cell)))
-        except ValueError:  # empty
-            continue
     return found
 
 
@@ -195,10 +191,8 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     name = getattr(value, "__qualname__", None) or value.__name__
     bound = getattr(value, "__self__", None)
     owner: Any = getattr(value, "__objclass__", None)
-    where = full_name(owner) if issubclass(type(owner), type) else ""
-    module = getattr(value, "__module__", None)
-    if type(module) is str:
-        where += module
+    where = anatomy(owner).name if issubclass(type(owner), type) else ""
+    where += plain_text(getattr(value, "__module__", None))
     token = b"" if type(bound) is types.ModuleType else (yield bound)
     content = b"builtin" + text(where) + text(name) + token
     return Draft(content, "function", f"builtin function {value.__name__}")
@@ -239,7 +233,7 @@ def _read(value: object, name: str) -> object:
         entry: Any = own(base).get(name)
         if id(type(entry)) in _SLOTS:
             return entry.__get__(value)
-    return dictionary_of(value).get(name)
+    return (anatomy(type(value)).dictionary(value) or {}).get(name)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -248,20 +242,20 @@ def _read(value: object, name: str) -> object:
 
 def write_class(value: type, walk: Walk) -> Writing:
     """Encode a class: by name and version if from a library, else by name and members."""
-    name = full_name(value)
+    name, title = anatomy(value).name, anatomy(value).title
     version = library_version(module_of_class(value))
     content = b"class" + text(name)
     if version is not None:
-        return Draft(content + text(version), "class", f"class {name_of_class(value)}")
-    bases = [text(full_name(base)) for base in type.__dict__["__bases__"].__get__(value)]
+        return Draft(content + text(version), "class", f"class {title}")
+    bases = [text(anatomy(base).name) for base in type.__dict__["__bases__"].__get__(value)]
     entries = _by_name([item for item in [*own(value).items()] if _is_content(*item)])
     tokens = yield from walk.named(entries)
     content += b"".join(bases) + b"{" + join(tokens)
     if not walk.top:
         return Draft(content, "class")
-    summary = f"class {name_of_class(value)}, {count(len(tokens), 'attribute')}"
-    told = xxh3_128_digest(b"".join(bases) + join(tokens[_TOLD:]))[:8].hex()
-    parts = {f"a:{name}": digest_of(token) for name, token in tokens[:_TOLD]} | {"bases": told}
+    summary = f"class {title}, {count(len(tokens), 'attribute')}"
+    parts = {f"a:{name}": digest_of(token) for name, token in tokens}
+    parts["bases"] = xxh3_128_digest(b"".join(bases))[:8].hex()
     init = dict(entries).get("__init__")
     if type(init) is types.FunctionType and not init.__dict__ and _defaults(init):
         defaults = yield from walk.named(_defaults(init))
@@ -270,10 +264,6 @@ def write_class(value: type, walk: Walk) -> Writing:
         parts["a:__init__"] = digest_without[:8].hex()
         parts |= _parts_of_defaults(init, defaults)
     return Draft(content, "class", summary, parts)
-
-
-# Members of a class that are listed one by one.
-_TOLD = 64
 
 
 def _is_content(name: object, entry: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
@@ -45,11 +46,9 @@ def write_polars_series(value: Any, walk: Walk) -> Writing:
 
 def _as_array(kind: Any, value: Any) -> object:
     """Return a Series as an array without copying, or None if that is impossible."""
-    value = kind.rechunk(value)
-    try:
-        return kind.to_numpy(value, allow_copy=False)
-    except RuntimeError:
-        return None
+    with suppress(RuntimeError):
+        return kind.to_numpy(kind.rechunk(value), allow_copy=False)
+    return None
 
 
 def write_polars_frame(value: Any, walk: Walk) -> Writing:

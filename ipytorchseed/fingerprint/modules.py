@@ -14,7 +14,7 @@ from weakref import ref
 from msgspec import Struct, field
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.elements import contents, dtype_of, note_strides
+from ipytorchseed.fingerprint.elements import contents, dtype_of
 from ipytorchseed.fingerprint.native import is_tensor_type, native
 from ipytorchseed.fingerprint.objects import inner_parts
 from ipytorchseed.fingerprint.scalars import count, join, name_bytes
@@ -192,7 +192,6 @@ def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) 
         return token
     token = b"D" + contents(walk, tensor, with_grad_flag=letter == "b")
     told["inside"].append((name, shape_of(tensor).encode()))
-    note_strides(walk, tensor)
     grad, rest = yield from other_parts(tensor, walk)
     for part, written in (("grad", grad), ("hooks", rest)):
         if written:

@@ -217,7 +217,7 @@ def _cached(kind: type) -> frozenset[str]:
 
 
 def _is_cache(kind: type, name: str, value: dict[Any, object]) -> bool:
-    """Return whether a dictionary stores results of properties: descriptors, not methods."""
+    """Return whether a dictionary stores the results of properties of a class."""
     if "cache" not in name or len(value) > _MOST:
         return False
     found = [type(find_member(kind, key if type(key) is str else "")) for key in [*value]]

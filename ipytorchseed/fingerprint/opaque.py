@@ -129,10 +129,9 @@ def write_database(value: Any, walk: Walk) -> Writing:
     yield from ()
     sqlite3: Any = sys.modules["sqlite3"]
     walk.mark_unseen("sqlite3.Connection")
-    try:
+    wrote = "unknown"
+    with suppress(sqlite3.Error):  # it is closed, or belongs to another thread
         wrote = str(sqlite3.Connection.total_changes.__get__(value))
-    except sqlite3.Error:  # it is closed, or belongs to another thread
-        wrote = "unknown"
     parts = {"rows written": wrote}
     return Draft(wrote.encode(), DATABASE, DATABASE, parts, opaque=True)
 

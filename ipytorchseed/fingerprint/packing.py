@@ -19,14 +19,7 @@ from typing import Any
 from ipytorchseed.fingerprint.elements import as_array, is_borrowed, is_plain
 from ipytorchseed.fingerprint.memory import owns_array, require, view
 from ipytorchseed.fingerprint.native import Unseen, native
-from ipytorchseed.introspection.anatomy import (
-    anatomy,
-    dictionary_of,
-    find_member,
-    full_name,
-    module_of_class,
-    name_of_class,
-)
+from ipytorchseed.introspection.anatomy import anatomy, find_member, full_name, module_of_class
 
 # The maximum number of objects inside one value. Nested objects also use C stack.
 _MOST_OBJECTS = 2_000
@@ -115,11 +108,10 @@ class _Pickler(pickle.Pickler):
         kind = type(value)
         if id(kind) in _SIMPLE:
             return None
-        if not issubclass(kind, type) and id(kind) not in _REFERRED and name_of_class(kind) != _C:
+        if not issubclass(kind, type) and id(kind) not in _REFERRED and anatomy(kind).title != _C:
             return None
-        number = self._numbers.get(id(value))
-        if number is None:
-            number = self._numbers[id(value)] = len(self.references)
+        number = self._numbers.setdefault(id(value), len(self.references))
+        if number == len(self.references):
             self.references.append(_reference(value))
         return number
 
@@ -158,7 +150,7 @@ class _Pickler(pickle.Pickler):
         if numpy is None:
             return
         arrays = [value] if issubclass(kind, (numpy.ndarray, numpy.void)) else []
-        arrow = dictionary_of(value).get("_pa_array")  # in a column of pandas
+        arrow = (anatomy(kind).dictionary(value) or {}).get("_pa_array")  # in a column of pandas
         buffers = [each for chunk in getattr(arrow, "chunks", ()) for each in chunk.buffers()]
         buffers += [value] if full_name(kind) == "pyarrow.lib.Buffer" else []
         arrays += [numpy.frombuffer(each, numpy.uint8) for each in buffers if each]

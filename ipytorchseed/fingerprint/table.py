@@ -40,9 +40,9 @@ _SEARCH_TIMES = (
 _WIDGET_WIRES = (
     "_cross_validation_lock", "_model_id", "_trait_notifiers", "_trait_validators",
     "_trait_values._comm", "_trait_values.comm", "_trait_values.log",
+    # front ends set these some time after an ``Output`` has shown something
+    "_trait_values.msg_id", "_trait_values.outputs",
 )  # fmt: skip
-# Traits of an ``Output`` that front ends set some time after it has shown something.
-_ECHOED = "_trait_values.msg_id", "_trait_values.outputs"
 
 _BAR_TIMES = (
     "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",
@@ -183,7 +183,6 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_object("_mhash", "_assumptions", "dummy_index"), "sympy.core.basic:Basic"),
     (_object("uuid"), "pandas.io.formats.style_render:StylerRenderer"),
     (_object(*_WIDGET_WIRES), "ipywidgets:Widget"),
-    (_object(*_WIDGET_WIRES, *_ECHOED), "ipywidgets:Output"),
     # Objects with attributes that are computed on demand, temporary, or unique to a process
     (_object("_has_canonical_format", "_has_sorted_indices", "has_canonical_format"),
      "scipy.sparse._base:_spbase"),

@@ -39,9 +39,7 @@ def other_parts(tensor: Any, walk: Walk) -> Generator[object, bytes, tuple[bytes
     if attributes:
         named = [item for item in attributes.items() if type(item[0]) is str]
         kept = [item for item in named if not item[0].startswith(_NOTED)]
-        items = sorted(kept, key=itemgetter(0))
-        tokens = yield from walk.named(items)
-        rest += join(tokens)
+        rest += join((yield from walk.named(sorted(kept, key=itemgetter(0)))))
     return told, rest
 
 
@@ -55,7 +53,6 @@ def write_tensor(value: Any, walk: Walk) -> Writing:
     grad, rest = yield from other_parts(value, walk)
     title = b"" if id(kind) in at.plain else text(anatomy(kind).name)
     content = b"tensor" + title + body + grad + b";" + rest
-    elements.note_strides(walk, value)
     if not walk.top:
         return Draft(content, "tensor")
     parts = {"shape": shape_of(value), "dtype": elements.dtype_of(value), "content": body[:8].hex()}

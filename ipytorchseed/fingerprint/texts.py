@@ -52,8 +52,8 @@ def memory_writer(word: str) -> Writer:
             shape = f"{memory.format}{memory.shape}".encode()
             size = memory.nbytes
             body = _memory(memory, walk)
-        more = yield from encode_extras(value, walk, type(value))
-        content = word.encode() + shape + more + body
+        yield from ()
+        content = word.encode() + shape + body
         return Draft(content, word, f"{word} of {count(size, 'byte')}", {"length": str(size)})
 
     return write

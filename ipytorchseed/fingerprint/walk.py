@@ -273,5 +273,5 @@ class Walk(Meter):
             title: The name of the object's class.
         """
         for name, token in results:
-            known = f"{title}.{name}" in self.derived
-            self.derived[f"{title}.{name}"] = "" if known else digest_of(token)
+            key = f"{title}.{name}"
+            self.derived[key] = "" if key in self.derived else digest_of(token)

@@ -12,6 +12,7 @@ import sqlite3
 import ssl
 import sys
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from random import SystemRandom
 from types import FrameType
@@ -271,10 +272,6 @@ OPEN = (_io.open, _of_system["open"])
 # original function.
 METHODS: list[tuple[type, str, Function]] = [
     *((socket.socket, name, _connect) for name in ("connect", "connect_ex", "sendto")),
-    *(
-        (made, name, _send)
-        for made in (socket.socket, ssl.SSLSocket)
-        for name in ("send", "sendall")
-    ),
+    *((*at, _send) for at in product((socket.socket, ssl.SSLSocket), ("send", "sendall"))),
     *((made, "scandir", _list) for made in [getattr(glob, "_StringGlobber", None)] if made),
 ]

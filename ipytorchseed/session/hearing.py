@@ -162,9 +162,9 @@ _OF_TORCH = "torch.serialization", "_open_zipfile_writer"
 def search() -> None:
     """Find the functions in the modules that were imported since the last call."""
     global _searched  # noqa: PLW0603 -- as above
-    names = [*sys.modules]
-    last, (_, before) = (len(names), names[-1]), _searched
+    last = len(sys.modules), next(reversed(sys.modules))
     if last != _searched:
+        names, before = [*sys.modules], _searched[1]
         for name in names[names.index(before) + 1 if before in sys.modules else 0 :]:
             _note(name, _NAMES)
         _searched = last

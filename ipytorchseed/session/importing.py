@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from itertools import chain
@@ -16,11 +16,11 @@ from ipytorchseed.introspection.loaders import find_after, is_imported, wrap_loa
 from ipytorchseed.introspection.ownership import is_installed_file
 from ipytorchseed.introspection.values import is_class, is_function, is_scalar, module_names
 from ipytorchseed.reads.actions import imports_of
+from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.dependencies import Dependencies, look_up
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.rng.source import digest
-from ipytorchseed.rng.table import sources
+from ipytorchseed.session.sources import StateWatch
 
 # Packages that only draw from numpy's generator if code calls their functions.
 _DRAW_ONLY_IF_ASKED = sys.stdlib_module_names | {
@@ -48,6 +48,7 @@ class ImportWatch:
     """
 
     def __init__(self) -> None:
+        self._states = StateWatch()
         self.inside = False
         self.clear()
 
@@ -103,51 +104,36 @@ class ImportWatch:
     def _run(self, loader: Any, module: ModuleType) -> None:  # noqa: ANN401 -- any class
         """Run a module's code with its own loader, and record its draws and its time."""
         self.inside = True
-        before = _states()
+        before = self._states.read(_DRAWN_FROM).digests
         began = time.perf_counter()
         try:
             loader.exec_module(module)
         finally:
             self.inside = False
             self.seconds += time.perf_counter() - began
-            for name, state in _states().items():
+            for name, state in self._states.read(_DRAWN_FROM).digests.items():
                 if before.get(name) != state:
                     self.steps.setdefault(name, []).append((before.get(name), state))
-
-
-def _states() -> dict[str, str]:
-    """Return the digest of each source's state; unreadable sources are left out."""
-    found = {}
-    for source in sources():
-        if source.name in _DRAWN_FROM:
-            with suppress(Exception):  # the user's import must not fail
-                state = source.read()
-                if state is not None:
-                    found[source.name] = digest(state)
-    return found
 
 
 # The estimated time for following a module's code, in seconds per character.
 _SECONDS = 1e-6
 
 
-def follow_again(  # noqa: PLR0913, PLR0917 -- what following code needs
-    modules: Mapping[str, str],
-    effects: Effects,
-    namespace: Mapping[str, Any],
-    hidden: Collection[str],
-    seconds: float,
-    follow: Callable[[str], Effects],
+Names = Mapping[str, Any]
+
+
+def follow_again(
+    modules: Mapping[str, str], code: Effects, names: Names, hidden: Collection[str], seconds: float
 ) -> tuple[Dependencies, dict[str, tuple[str, str]]]:
     """Return the dependencies of a cell after it ran, and attributes that were set.
 
     Args:
         modules: The files of user modules that the cell imported, by name.
-        effects: The effects of the cell.
-        namespace: The user's namespace.
+        code: The effects of the cell.
+        names: The user's namespace.
         hidden: Names of the shell.
         seconds: The time limit for following code.
-        follow: Returns the effects of code.
 
     Returns:
         The dependencies of the cell, empty if the imports cannot have changed them; and the
@@ -155,34 +141,32 @@ def follow_again(  # noqa: PLR0913, PLR0917 -- what following code needs
     """
     ends = time.thread_time() + seconds
     found = Dependencies()
-    if modules or _sets_imported(effects):
-        found = find_dependencies(effects, namespace, hidden, seconds=seconds)
+    if modules or _sets_imported(code):
+        found = find_dependencies(code, names, hidden, seconds=seconds)
     sets = dict(found.sets)
     for module, path in modules.items():
-        if time.thread_time() > ends:
-            break
         with suppress(OSError, ValueError, KeyError):
             text = Path(path).read_text(encoding="utf-8")
-            in_time = time.thread_time() + len(text) * _SECONDS < ends
-            if in_time and _sets_imported(code := follow(text)):
-                names, left = module_names(sys.modules[module]), ends - time.thread_time()
-                sets |= find_dependencies(code, names, hidden, seconds=max(left, 0.0)).sets
+            left = ends - time.thread_time() - len(text) * _SECONDS
+            if left > 0 and _sets_imported(code := effects_of_cell(text, str)):
+                names = module_names(sys.modules[module])
+                sets |= find_dependencies(code, names, hidden, seconds=left).sets
     return found, sets
 
 
 def members_read(
-    found: Dependencies, modules: Collection[str], namespace: Mapping[str, Any]
+    found: Dependencies, modules: Collection[str], names: Names
 ) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of functions, classes and scalars that a cell reads.
 
     Args:
         found: The dependencies of the cell.
         modules: Only members of these modules are included.
-        namespace: The user's namespace.
+        names: The user's namespace.
     """
     for name, place in sorted(found.names.items()):
         if place[0] in modules and name not in found.sets:
-            value = look_up(place, namespace)
+            value = look_up(place, names)
             if is_function(value) or is_class(value) or is_scalar(value):
                 yield name, value
 

@@ -16,13 +16,7 @@ from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.addresses import shows_addresses
 from ipytorchseed.reads.entropy import reads_clock
-from ipytorchseed.session.noise import (
-    as_overwritten,
-    cleaner,
-    is_timing,
-    without_addresses,
-    without_noise,
-)
+from ipytorchseed.session import noise
 from ipytorchseed.why.changes import TIMES
 from ipytorchseed.why.words import many
 
@@ -56,7 +50,7 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
     found = islice(NUMBER.finditer(clean), _MOST_NUMBERS + 1)
     numbers = tuple(float(match.group()) for match in found)
     lines = clean.count("\n") + (not clean.endswith("\n"))
-    if timed or is_timing(text):
+    if timed or noise.is_timing(text):
         whole = _clean(text, timed=False, addressed=addressed, timings=True)
     parts = {} if whole == clean else {TIMES: _digest(whole)}
     series = numbers if 0 < len(numbers) <= _MOST_NUMBERS else None
@@ -65,8 +59,8 @@ def text_value(text: str, *, timed: bool = False, addressed: bool = False) -> Fi
 
 
 def _clean(text: str, *, timed: bool, addressed: bool, timings: bool = False) -> str:
-    clean = without_noise(text, timed=timed, timings=timings)
-    return without_addresses(clean) if addressed else clean
+    clean = noise.without_noise(text, timed=timed, timings=timings)
+    return noise.without_addresses(clean) if addressed else clean
 
 
 def _beginning(clean: str) -> str:
@@ -91,7 +85,7 @@ def bundle_value(bundle: Mapping[str, Any]) -> Fingerprint:
         whole.update(_encode(f"\n{kind}\n"))
         if isinstance(data, str):
             text = str.__str__(data)  # runs no code of the user's subclass
-            remove = cleaner(kind)
+            remove = noise.cleaner(kind)
             size = MOST_TEXT if remove else 0
             clean = remove(text[:size]) if remove else ""
             whole.update(_encode(clean + text[size:]))
@@ -129,7 +123,8 @@ def _digest(text: str) -> str:
 def _as_drawn_over(text: str) -> str:
     """Return a text as a terminal shows it; its last line may still be overwritten."""
     lines, end, last = text.rpartition("\n")
-    return as_overwritten(lines) + end + as_overwritten(last) + "\r" * last.endswith("\r")
+    shown = noise.as_overwritten(lines) + end + noise.as_overwritten(last)
+    return shown + "\r" * last.endswith("\r")
 
 
 _NOTHING = _digest("")
@@ -147,7 +142,7 @@ def outputs_of(source: str, asks: Iterable[str]) -> OutputWatch:
 
 def _without_place(value: object) -> object:
     """Return a value, or None if it is an integer that may be a memory address."""
-    return None if type(value) is int and not without_addresses(str(value)) else value
+    return None if type(value) is int and not noise.without_addresses(str(value)) else value
 
 
 class OutputWatch(Struct):
@@ -217,8 +212,9 @@ class OutputWatch(Struct):
     def resulted(self, bundle: Mapping[str, Any]) -> None:
         """Record the fingerprint of a displayed result."""
         if self.addressed:
-            texts = {kind: data for kind, data in bundle.items() if type(data) is str}
-            bundle = {**bundle, **{kind: without_addresses(text) for kind, text in texts.items()}}
+            for kind, data in bundle.items():
+                if type(data) is str:
+                    bundle = {**bundle, kind: noise.without_addresses(data)}
         self.shown = bundle_value(bundle)
 
     def content(self, result: object) -> object:

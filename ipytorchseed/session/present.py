@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -14,6 +13,7 @@ from typing import Any
 from ipytorchseed.fingerprint import Budget, same
 from ipytorchseed.fingerprint.packing import Packed
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, forms
+from ipytorchseed.introspection.values import imported
 from ipytorchseed.ledger.records import FileRead, Run
 from ipytorchseed.reads.dependencies import look_up
 from ipytorchseed.reads.effects import Effects
@@ -22,6 +22,7 @@ from ipytorchseed.reads.patches import place_of
 from ipytorchseed.reads.writers import written_to
 from ipytorchseed.session.files import FileWatch
 from ipytorchseed.session.kept import is_seen, tied
+from ipytorchseed.session.named_files import mark_of
 from ipytorchseed.session.session import Session
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.states import LedgerStates
@@ -261,8 +262,7 @@ class LiveKernel(RecordedKernel):
         place = None if name in self._namespace else place_of(name)
         with suppress(KeyError):
             value = look_up(place or ("", name), self._namespace)
-            torch: Any = sys.modules.get("torch")
-            tensor = getattr(torch, "Tensor", None)
+            tensor = imported("torch", "Tensor")
             if type(value) is not tensor or value.grad_fn is None:  # a backward pass frees graphs
                 return self._session.variables.look(value, self._budget)
         return None
@@ -270,7 +270,5 @@ class LiveKernel(RecordedKernel):
 
 def _is_touched(file: FileRead) -> bool:
     """Return whether a file was written to since it was read."""
-    with suppress(OSError, ValueError):
-        about = Path(file.path).stat()
-        return (about.st_size, about.st_mtime_ns) != (file.size, file.modified)
-    return file.size >= 0
+    mark = mark_of(file.path)
+    return mark[1:] != (file.size, file.modified) if mark else file.size >= 0

@@ -44,14 +44,7 @@ from ipytorchseed.session.noise import MOST_ERROR, without_noise
 from ipytorchseed.session.outputs import outputs_of
 from ipytorchseed.session.settings import Settings
 from ipytorchseed.session.sources import NamespaceWatch, StateWatch, with_origins
-from ipytorchseed.session.variables import (
-    MOST_NAMES,
-    Pending,
-    Variables,
-    digests_of,
-    foremost,
-    is_confined,
-)
+from ipytorchseed.session.variables import Pending, Variables, digests_of, foremost, is_confined
 
 # The time limit for inspecting a cell is the sum of these shares of the cell's duration and of the
 # budget, but at most the budget.
@@ -330,14 +323,14 @@ class Session:
         named = self._users(pending.effects.writes)
         all_bound = named | rebound
         written = foremost(all_bound, named)
+        too_many = len(written) < len(all_bound)
         generators = self._watch.generators(namespace, written | pending.reads.keys())
         if status != "ok":  # the cell may have ended before it set all of its names
             written = {n for n in written if n in rebound or is_scalar(namespace.get(n))}
         dependencies, budget, own = pending.dependencies, pending.budget, self._imports.own
         began = time.thread_time()
-        found, sets = follow_again(
-            own, pending.effects, namespace, self._hidden, budget.left / 2, self.effects_of
-        )
+        half = budget.left / 2
+        found, sets = follow_again(own, pending.effects, namespace, self._hidden, half)
         budget.charge(began)
         dependencies.sets |= sets
         dependencies.nondeterministic_calls |= found.nondeterministic_calls if own else set()
@@ -358,7 +351,7 @@ class Session:
             asked.append("hash")
         told = {
             _TOO_MUCH: not dependencies.complete,
-            _TOO_MANY: len(all_bound) > MOST_NAMES,
+            _TOO_MANY: too_many,
             _CUT_SHORT: self._cut_short,
             _BESIDE: pending.beside,
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -52,12 +52,18 @@ class StateWatch:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, bytes]] = {}  # digests and states
 
-    def read(self) -> States:
-        """Return the states of all sources, without drawing or starting a device."""
+    def read(self, only: Collection[str] = ()) -> States:
+        """Return the states of all sources, without drawing or starting a device.
+
+        Args:
+            only: The names of the sources to read; empty for all.
+        """
         digests: dict[str, str] = {}
         kept: dict[str, bytes] = {}
         notes = []
         for source in sources():
+            if only and source.name not in only:
+                continue
             try:
                 state = source.read()
                 if state is not None:

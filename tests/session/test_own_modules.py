@@ -28,7 +28,7 @@ SETTING_NOTHING = {
 
 def _follow(modules: dict[str, str]) -> dict[str, tuple[str, str]]:
     cell = effects_of_cell("import own", str)
-    return follow_again(modules, cell, {}, (), 1.0, lambda text: effects_of_cell(text, str))[1]
+    return follow_again(modules, cell, {}, (), 1.0)[1]
 
 
 @pytest.fixture

@@ -154,7 +154,6 @@ def test_of_too_many_variables_those_named_by_the_cell_are_looked_at(notebook, m
     A generator among the others is not found.
     """
     monkeypatch.setattr(variables, "MOST_NAMES", 5)
-    monkeypatch.setattr("ipytorchseed.session.session.MOST_NAMES", 5)
     run = notebook.run("z = [1]\nfor n in range(9): globals()[f'v{n}'] = [n]")
     assert {"z", "v0"} <= run.writes.keys()
     assert len(run.writes) == 5

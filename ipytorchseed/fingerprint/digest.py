@@ -90,12 +90,12 @@ def _look(value: object, memo: Memo, budget: Budget, began: float) -> Fingerprin
                 break
         else:
             # Later fingerprints that can only read a sample are compared with the sample.
-            sample = memo.samples.get(digest, "") if walk.large else None
-            if sample == "":
+            sample = memo.samples.get(digest, "")
+            if walk.large and not sample:
                 with suppress(PendingError, SpentError):
                     sample = walk_in(Mode.SAMPLE).look(value)[1][:8].hex()
                     memo.keep_sample(digest, sample)
-            return _finish(value, walk, draft, digest[:8].hex(), sample or "")
+            return _finish(value, walk, draft, digest[:8].hex(), sample)
     walk = walk_in(Mode.SAMPLE)
     draft, digest = walk.look(value)
     return _finish(value, walk, draft, digest[:8].hex(), digest[:8].hex())

@@ -61,9 +61,13 @@ def referents(value: Any) -> object:
     in Python 3.12 and removed in 3.14.
     """
     held = [each for each in gc.get_referents(value) if type(each) is not type]
-    counts = type(value) in (itertools.count, itertools.repeat)  # no object holds their counters
-    plain = counts and all(type(each) in (int, float) for each in held)
-    return [repr(value) if plain else "", *held]
+    shown = ""
+    if type(value) is itertools.count and all(type(each) in (int, float) for each in held):
+        shown = repr(value)  # its counter is in no other object
+    elif type(value) is itertools.repeat:
+        with suppress(TypeError):  # infinite
+            shown = f"{itertools.repeat.__length_hint__(value)}"
+    return [shown, *held]
 
 
 _FRAMES = {types.GeneratorType: "gi", types.CoroutineType: "cr", types.AsyncGeneratorType: "ag"}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any
@@ -57,7 +57,6 @@ def stop(listener: FileWatch) -> None:
     global _listener  # noqa: PLW0603 -- as above
     if _listener is listener:
         _listener = None
-        search()
         _exchange(_ORIGINAL)
         _methods.put_back()
 
@@ -144,10 +143,7 @@ _methods = Replacements()
 # --------------------------------------------------------------------------------------------------
 # Where the functions are bound
 
-# The names under which modules bind the functions: their own, and others in common libraries.
-_NAMES = {original.__name__ for original, _ in _PAIRS} | {
-    "_builtin_open", "_fork_exec", "_open", "_urandom", "bltn_open", "concurrency_safe_rename",
-}  # fmt: skip
+_NAMES = {original.__name__ for original, _ in _PAIRS}
 
 # The places where modules bind the functions: the name of the module, and the name in it.
 _bound: dict[tuple[str, str], None] = {}
@@ -160,25 +156,35 @@ _OF_TORCH = "torch.serialization", "_open_zipfile_writer"
 
 
 def search() -> None:
-    """Find the functions in the modules that were imported since the last call."""
+    """Find the functions in the modules that were imported since the last call.
+
+    It is called while the kernel is idle, because many modules take 10 ms. Until then, modules that
+    were imported during a cell keep the wrappers, which report nothing after the cell.
+    """
     global _searched  # noqa: PLW0603 -- as above
     last = len(sys.modules), next(reversed(sys.modules))
     if last != _searched:
         names, before = [*sys.modules], _searched[1]
         for name in names[names.index(before) + 1 if before in sys.modules else 0 :]:
-            _note(name, _NAMES)
+            _note(name)
         _searched = last
+        _exchange(_ORIGINAL if _listener is None else _HEARD)
 
 
 def restore() -> None:
-    """Restore the functions under any name, which takes longer than ``stop``."""
+    """Restore the functions everywhere, also where other code bound them later."""
     for name in [*sys.modules]:
-        _note(name, [*module_names(sys.modules.get(name))])
+        _note(name)
     _exchange(_ORIGINAL if _listener is None else _HEARD)
 
 
-def _note(module: str, keys: Iterable[str]) -> None:
-    """Store the places where a module binds the functions."""
+def _note(module: str, keys: Collection[str] = ()) -> None:
+    """Store the places where a module binds the functions.
+
+    Args:
+        module: The name of the module.
+        keys: The names in the module to search; empty for all.
+    """
     held = module_names(sys.modules.get(module))
     if module == _OF_TORCH[0]:
         opener: Any = held.get(_OF_TORCH[1])
@@ -186,7 +192,7 @@ def _note(module: str, keys: Iterable[str]) -> None:
             heard = _HEARD.setdefault(id(opener), _heard(opener, tell_write))
             _ORIGINAL[id(heard)] = opener
             _bound[_OF_TORCH] = None
-    for key in keys:
+    for key in keys or [*held]:
         value = id(held.get(key))
         if value in _HEARD or value in _ORIGINAL:
             _bound[module, key] = None

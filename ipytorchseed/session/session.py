@@ -414,6 +414,7 @@ class Session:
         return asked - (heard & made_in_a_state(pending.source) if heard else set())
 
     def _maintain(self) -> None:
+        hearing.search()
         with suppress(LedgerError):  # the runs are stored; the next one reports the same fault
             self.ledger.maintain()  # the ledger may have changed since the cell ended
 

@@ -114,7 +114,7 @@ def test_a_program_is_heard(tmp_path, told, start):
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
-@pytest.mark.parametrize("name", ["open", "bltn_open"])
+@pytest.mark.parametrize("name", ["open", "mine"])
 def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch, name, late):
     """The module is imported before the functions are replaced, or while they are."""
     listener = Told()
@@ -126,17 +126,17 @@ def test_a_name_that_a_module_binds_is_heard_and_put_back(file, monkeypatch, nam
     hearing.start(listener)
     vars(module)[name](file).close()
     hearing.stop(listener)
+    hearing.search()
     assert vars(module)[name] is open
     assert listener.read == [str(file)]
 
 
-def test_an_unusual_name_is_put_back_at_the_end(file, monkeypatch):
+def test_what_is_bound_later_is_put_back_at_the_end(file, monkeypatch):
     """Until then, the function under this name opens files unreported."""
-    listener = Told()
-    hearing.start(listener)
-    module = ModuleType("of_a_test")
-    exec("from io import open as mine", vars(module))  # noqa: S102
+    listener, module = Told(), ModuleType("of_a_test")
     monkeypatch.setitem(sys.modules, "of_a_test", module)
+    hearing.start(listener)
+    exec("from io import open as mine", vars(module))  # noqa: S102
     hearing.stop(listener)
     module.mine(file).close()
     assert listener.read == []
@@ -144,20 +144,25 @@ def test_an_unusual_name_is_put_back_at_the_end(file, monkeypatch):
     assert module.mine is open
 
 
-def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch):
-    """It is restored in between."""
+@pytest.mark.parametrize("idle", [False, True])
+def test_what_a_cell_imported_is_heard_in_the_next(file, monkeypatch, idle):
+    """It does not matter whether the kernel was idle in between."""
     listener = Told()
     hearing.start(listener)
-    module = ModuleType("imported_before")
-    exec("from io import open", vars(module))  # noqa: S102
-    monkeypatch.setitem(sys.modules, "imported_before", module)
+    module = ModuleType(f"imported_before_{idle}")  # a new name, as found ones are remembered
+    exec("from io import open as mine", vars(module))  # noqa: S102
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     hearing.stop(listener)
-    assert module.open is open
+    module.mine(file).close()
+    assert listener.read == []
+    if idle:
+        hearing.search()
+        assert module.mine is open
     hearing.start(listener)
-    module.open(file).close()
+    module.mine(file).close()
     hearing.stop(listener)
     assert listener.read == [str(file)]
-    assert module.open is open
+    assert module.mine is open
 
 
 @pytest.mark.parametrize("gone", [False, True])
@@ -187,7 +192,7 @@ def test_searched_modules_are_not_searched_again(monkeypatch):
     """A cell does not wait for a thousand modules."""
     hearing.search()
     looked = []
-    monkeypatch.setattr(hearing, "_note", lambda module, _: looked.append(module))
+    monkeypatch.setattr(hearing, "_note", lambda module, _=(): looked.append(module))
     listener = object()
     hearing.start(listener)
     hearing.stop(listener)

@@ -13,6 +13,7 @@ import mmap
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,15 @@ def view(address: int, size: int) -> memoryview:
     The caller must keep the owner of the memory alive.
     """
     return _from_memory(address, size, _READ)  # type: ignore[no-any-return]
+
+
+@cache
+def of_machine() -> int:
+    """Return the size of the machine's memory in bytes, or 64 GiB if unknown."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**36
 
 
 # --------------------------------------------------------------------------------------------------

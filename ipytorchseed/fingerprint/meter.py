@@ -196,6 +196,8 @@ class Meter:
             if size > memory.CHUNK and size > self.memo.speed * left:  # leave it for other values
                 self.memo.speed *= 1.05  # the machine may have been busy during the measurement
                 raise SpentError
+            if size > memory.of_machine():  # an expanded tensor, which repeats the same memory
+                raise SpentError
             return True
         self.exact = False
         return False

@@ -28,7 +28,7 @@ _MOST = 200
 
 
 class Why(Struct, frozen=True, tag=True, omit_defaults=True):
-    """Ask why a cell gave a different result.
+    """The question why a cell gave a different result.
 
     Only records are read, unless ``prove`` is set.
 
@@ -47,7 +47,7 @@ class Why(Struct, frozen=True, tag=True, omit_defaults=True):
 
 
 class Plan(Struct, frozen=True, tag=True):
-    """Ask which cells a replay would run."""
+    """The question which cells a replay would run."""
 
     run: RunWord
 
@@ -63,13 +63,13 @@ class Undo(Struct, frozen=True, tag=True):
 
 
 class Prepare(Struct, frozen=True, tag=True):
-    """Ask whether the extension is loaded, and seed every source if a seed is given."""
+    """The question whether the extension is loaded; it can also seed."""
 
     seed: int | None = None
 
 
 class Seeds(Struct, frozen=True, tag=True):
-    """Ask which calls in cells accept a seed and do not set it."""
+    """The question which calls in cells accept a seed and do not set it."""
 
     sources: tuple[str, ...]
 

@@ -62,7 +62,7 @@ def compare(notebook: Notebook, passes: Sequence[Pass]) -> list[CellVerdict]:
 
 
 class Pair:
-    """Compares two passes, cell by cell.
+    """Two passes, compared cell by cell.
 
     Args:
         before: The records of the first pass's kernel.

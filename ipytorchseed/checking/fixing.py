@@ -148,7 +148,7 @@ def _stopped(verdict: Verdict) -> bool:
 
 
 class _Search(Struct):
-    """Searches for the edits that make a notebook repeat, one verdict at a time.
+    """A search for the edits that make a notebook repeat.
 
     Attributes:
         program: The notebook's code.

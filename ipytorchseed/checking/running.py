@@ -39,7 +39,7 @@ INTERRUPTED = "interrupted"
 
 
 class Watcher:
-    """Receives the progress of checks, and ignores it."""
+    """A receiver of the progress of checks, which ignores it."""
 
     def begin(self, path: Path, steps: int, trying: str = "") -> None:
         """Called when a notebook starts.

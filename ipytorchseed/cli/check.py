@@ -43,7 +43,7 @@ _PATH, _SECONDS = Place(path_type=Path), Number(min=0, min_open=True)
 
 
 class _CheckCommand(click.Command):
-    """Parses the word after ``--engines`` as a profile, unless it is a notebook."""
+    """A command in which ``--engines`` may be followed by a profile."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         for at, (word, after) in enumerate(pairwise([*args])):

@@ -87,7 +87,7 @@ def operation_in(message: str) -> str | None:
 
 
 class AlertCollector:
-    """Counts warn-only alerts while it is active, and hides them.
+    """A counter of warn-only alerts, which hides them while it is active.
 
     Args:
         pick: Chooses the line of the cell or script to name, from frames and their lines, innermost

@@ -201,7 +201,7 @@ def held_interrupts() -> Iterator[None]:
 
 
 class TimeLimit:
-    """Interrupts the main thread, as Ctrl-C does, if the block takes too long.
+    """A time limit, after which the main thread is interrupted as by Ctrl-C.
 
     Enter it while interrupts are held. The interrupt is then raised inside ``let_through``, or at
     the end of the code that holds interrupts, and never later.

@@ -99,7 +99,7 @@ class Mode(Enum):
 
 
 class Meter:
-    """Counts the objects visited and the bytes read of one value, and enforces limits.
+    """A counter of visited objects and read bytes, which enforces limits.
 
     Args:
         memo: See the attributes for ``memo``, ``budget`` and ``mode``.

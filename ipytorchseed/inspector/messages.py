@@ -35,7 +35,7 @@ _made: list[Inspector] = []
 
 
 class MessageHandler:
-    """Answers the questions of views, and sends them new runs.
+    """The handler of questions from views, which also sends them new runs.
 
     Questions arrive between cells, or in another thread while a cell runs (ipykernel 7). While a
     cell runs, the answer has the records so far, and the states at the end of the last run.

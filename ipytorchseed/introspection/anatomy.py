@@ -93,7 +93,7 @@ _SMALL = 2**32 - 1
 
 
 class Anatomy(Struct, frozen=True):
-    """Describes where objects of a class store their attributes.
+    """The places where objects of a class store their attributes.
 
     Attributes:
         kind: A weak reference to the class.

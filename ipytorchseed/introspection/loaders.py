@@ -52,7 +52,7 @@ def is_imported(name: str) -> bool:
 
 
 class _Loader:
-    """Wraps a module's loader; restores that loader before the module's code runs."""
+    """A wrapper of a module's loader, removed before the module's code runs."""
 
     def __init__(self, loader: Any, run: Run) -> None:
         self._loader = loader

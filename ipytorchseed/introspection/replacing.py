@@ -8,7 +8,7 @@ _INHERITED: Final = object()
 
 
 class Replacements:
-    """Replaces attributes, and restores each one unless other code replaced it since."""
+    """Replaced attributes, restored later unless other code replaced them."""
 
     def __init__(self) -> None:
         self._all: list[tuple[Any, str, Any, Any]] = []

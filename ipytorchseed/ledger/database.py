@@ -58,7 +58,7 @@ _NEWEST = "its newest runs may be lost"
 
 
 class Database:
-    """Runs functions in transactions; errors of SQLite become a ``LedgerError``.
+    """A connection to SQLite, whose errors become a ``LedgerError``.
 
     Args:
         path: The file, or None for a database in memory.

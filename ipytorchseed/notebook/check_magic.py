@@ -38,7 +38,7 @@ _NO_FILE = "The notebook's file could not be found, so only this kernel was chec
 
 
 class FreshRun:
-    """Runs the notebook's file in a separate process, and shows progress and result.
+    """A run of the notebook's file in a separate process.
 
     Args:
         state: The state of the extension.

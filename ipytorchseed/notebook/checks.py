@@ -37,7 +37,7 @@ _ASKS = (
 
 
 class Checks:
-    """Begins and finishes the checks of a shell.
+    """The checks that run in a shell.
 
     Args:
         state: The state of the extension in the shell.

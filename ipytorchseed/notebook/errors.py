@@ -59,7 +59,7 @@ def error_line(error: BaseException, shown: Sequence[str]) -> str:
 
 
 class Guard:
-    """Wraps callbacks so that our errors are reported once and never stop a cell.
+    """A wrapper of callbacks: our errors are reported once and stop no cell.
 
     Args:
         interrupted: Called when an interrupt ended a callback.

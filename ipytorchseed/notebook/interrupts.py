@@ -28,7 +28,7 @@ Callback = Callable[..., object]
 
 
 class Interrupts:
-    """Holds interrupts while callbacks of a shell's events run.
+    """Interrupts that are held while callbacks of a shell's events run.
 
     Args:
         shell: The running shell.
@@ -141,7 +141,7 @@ class Interrupts:
 
 
 class _Raiser(ast.NodeTransformer):
-    """Replaces a cell's code with ``raise KeyboardInterrupt``, once."""
+    """A transformer that replaces one cell with ``raise KeyboardInterrupt``."""
 
     armed = False
 

@@ -360,7 +360,7 @@ class _Stream(io.StringIO):
 
 
 class _Publisher(DisplayPublisher):
-    """Receives displays instead of the front end."""
+    """A receiver of displays in place of the front end."""
 
     def __init__(self, outputs: OutputWatch) -> None:
         super().__init__()  # type: ignore[no-untyped-call]

@@ -157,7 +157,7 @@ def _draw(drawn: Drawn) -> Draw:
 
 
 class Scopes:
-    """Begins and ends deterministic scopes, and collects torch's alerts in them.
+    """The deterministic scopes of a shell, and torch's alerts in them.
 
     Args:
         state: The state of the extension in the shell.

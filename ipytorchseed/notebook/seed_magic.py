@@ -78,7 +78,7 @@ class _SeedWords(Words):
 
 
 class SeedCommand(click.Command):
-    """Parses a negative number as an invalid seed, not as an option."""
+    """A command in which a negative number is an invalid seed, not an option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:  # noqa: D102 -- click's
         for word in args:

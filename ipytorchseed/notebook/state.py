@@ -93,7 +93,7 @@ Part = TypeVar("Part")
 
 
 class Viewer(Protocol):
-    """Shows runs as they happen."""
+    """A view that shows runs as they happen."""
 
     def shown(self) -> object:
         """Return what to display."""

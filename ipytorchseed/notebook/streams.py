@@ -23,7 +23,7 @@ _TRACEBACK = "_showtraceback"
 
 
 class OutputCapture:
-    """Listens to a kernel's standard output and displays while a cell runs.
+    """A listener to a kernel's outputs while a cell runs.
 
     The methods that write are wrapped on the objects themselves, so that references to the objects
     stay valid. IPython restores such methods after each cell, so they are wrapped again for each

@@ -210,7 +210,7 @@ def seeded_state(value: int) -> bytes:
 
 
 class Awaited:
-    """Seeds torch when the user imports it, because importing it takes seconds.
+    """A seed for torch, applied when the user imports it.
 
     It is added to ``sys.meta_path`` as a finder by ``seed``, and removed by the import. Until then,
     it is the source of torch. If a state was written to the source in the meantime, it also sets

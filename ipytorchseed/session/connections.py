@@ -29,7 +29,7 @@ _BETWEEN_PROCESSES = frozenset({
 
 
 class Connections:
-    """Records the connections of the running cell.
+    """The connections that the running cell opens.
 
     These connections are not recorded:
 

@@ -64,7 +64,7 @@ _FEW = 32
 
 
 class FileWatch:
-    """Records the files that a cell opens, and digests the files that it read.
+    """The files that a cell opens, with digests of those that it read.
 
     Calls are reported to it while the cell runs. Exceptions that it raises are then ignored;
     otherwise, the user's ``open`` would raise them.

@@ -16,7 +16,7 @@ from ipytorchseed.patterns import lazy_pattern
 
 
 class Identity:
-    """Assigns a key to each cell, which is the same for all runs of the cell.
+    """The keys of cells, each the same for all runs of its cell.
 
     Within a kernel, the front end's id identifies a cell. In another kernel, the same id may belong
     to another cell, so the id counts only if it is in the notebook's file. Otherwise a cell is

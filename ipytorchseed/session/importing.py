@@ -31,7 +31,7 @@ _DRAWN_FROM = frozenset({"python", "numpy", "torch.cpu"})
 
 
 class ImportWatch:
-    """Records which imports advance random sources.
+    """A recorder of imports that advance random sources.
 
     This is a finder in ``sys.meta_path``, so it is called for modules that are not imported yet or
     that ``importlib.reload`` reloads. It wraps the loader of a package's module. Modules that this

@@ -83,7 +83,7 @@ class _Cell(Struct, dict=True):
 
 
 class Restart:
-    """Compares a kernel with its notebook's file.
+    """A comparison of a kernel with its notebook's file.
 
     Args:
         session: The session of this kernel.

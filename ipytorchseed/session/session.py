@@ -60,7 +60,7 @@ _BESIDE = "another cell ran at the same time, so its effects may be reported for
 
 
 class Session:
-    """Inspects and records the runs of a kernel.
+    """The recorder of the runs of a kernel.
 
     Args:
         notebook: The key of the notebook.

@@ -26,7 +26,7 @@ CHANGED: dict[str, str | None] = {}
 
 
 class Settings:
-    """Reads the settings of a run, and caches versions and hardware."""
+    """A reader of settings, which caches versions and hardware."""
 
     def __init__(self) -> None:
         self._environ: dict[str, str] = {}

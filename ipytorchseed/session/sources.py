@@ -47,7 +47,7 @@ def with_origins(before: States, after: States, seeds: Callable[[str], bool]) ->
 
 
 class StateWatch:
-    """Reads the states of all sources, and caches their digests."""
+    """A reader of the states of all sources, which caches their digests."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, bytes]] = {}  # digests and states
@@ -92,7 +92,7 @@ class Look(Struct, frozen=True):
 
 
 class NamespaceWatch:
-    """Stores the ``id`` of each object in the namespace, without keeping it alive."""
+    """The ``id`` of each object in the namespace, without references to it."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}

@@ -33,7 +33,7 @@ _NEARBY = 3_000_000
 
 
 class LedgerStates:
-    """Answers questions about states, by finding their positions; results are cached.
+    """A lookup of the positions of states, which caches results.
 
     Args:
         ledger: The ledger with the full states.
@@ -127,7 +127,7 @@ class LedgerStates:
 
 
 class EitherStates:
-    """Answers questions about states that either a receipt or the ledger contains.
+    """A lookup of states that a receipt or the ledger contains.
 
     Args:
         each: The objects to ask, in this order; None is skipped.

@@ -217,7 +217,7 @@ class Seen(Struct, frozen=True):
 
 
 class Variables:
-    """Fingerprints variables, and compares them with their last fingerprints.
+    """The fingerprints of variables, compared with the last ones.
 
     It does not keep objects alive.
 
@@ -363,7 +363,7 @@ def foremost(names: set[str], first: Collection[str]) -> set[str]:
 
 
 def _is_unchanging(value: Fingerprint) -> bool:
-    """Return whether a value is immutable, including functions and classes without state."""
+    """Return whether a value is immutable; functions and classes may be."""
     return value.kind in _UNCHANGING and _has_no_state(value)
 
 

@@ -51,7 +51,7 @@ class Drawn(Struct):
 
 
 class _Tally:
-    """Counts draws by operation, place and source."""
+    """A count of draws by operation, place and source."""
 
     def __init__(self) -> None:
         self._drawn: dict[tuple[str, Place, str, str], Drawn] = {}
@@ -75,7 +75,7 @@ class _Tally:
 
 
 class Draws(_Tally):
-    """Records which operations draw from which generators.
+    """The operations that draw, with their generators.
 
     Args:
         names: The user's namespace, for the names of generators.
@@ -156,7 +156,7 @@ def asker(files: list[str]) -> str:
 
 
 class LineDraws(_Tally):
-    """Records which lines of a cell draw from the sources of python and numpy.
+    """The lines of a cell that draw from the sources of python and numpy.
 
     Args:
         file: The name under which the cell was compiled.

@@ -137,7 +137,7 @@ class TraceFile(Trace):
 
 
 class Track:
-    """Collects the operations of one thread into chunks of a trace.
+    """The operations of one thread, collected into chunks of a trace.
 
     Args:
         trace: The trace.

@@ -38,7 +38,7 @@ NOWHERE: Spot = ("", 0)
 
 
 class Lines:
-    """Finds the line of the cell on the stack.
+    """A finder of the line of the cell on the stack.
 
     Args:
         file: The name under which the cell was compiled.
@@ -103,7 +103,7 @@ class Lines:
 
 
 class ScriptLines(Lines):
-    """Finds the line of the user's code in a script.
+    """A finder of the line of the user's code in a script.
 
     Args:
         names: The namespace of the traced code. Code with this namespace is the user's, even if its
@@ -174,7 +174,7 @@ class Sequence:
 
 
 class ModulePaths:
-    """Tracks the stack of running modules in every thread, while attached.
+    """The stack of running modules in every thread, while attached.
 
     Args:
         names: The user's namespace, for the names of outermost modules.

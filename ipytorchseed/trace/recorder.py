@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Recorder(Struct, dict=True, eq=False):
-    """Records every torch operation, forward and backward, inside a ``with`` block.
+    """A recorder of every torch operation inside a ``with`` block.
 
     Args:
         lines: Finds the line of the cell.

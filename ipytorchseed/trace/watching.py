@@ -61,7 +61,7 @@ def watch_class() -> type:  # noqa: C901 -- one class, whose one method is timed
     tensor_type = torch.Tensor
 
     class Watch(TorchDispatchMode):
-        """Watches the operations of one thread, and of its backward passes."""
+        """An observer of the operations of one thread and its backward passes."""
 
         supports_higher_order_operators = True
 

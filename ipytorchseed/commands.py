@@ -48,7 +48,7 @@ def option(
     return click.option(*names.split(), metavar=metavar, help=told, type=kind, **more)
 
 
-def in_json(what: str = "it") -> Callable[[F], F]:
+def in_json(what: str = "the result") -> Callable[[F], F]:
     """Declare ``--json``, which prints ``what`` as JSON."""
     return flag("--json as_json", f"Print {what} as a line of JSON.")
 
@@ -69,7 +69,7 @@ def says(function: Callable[..., str]) -> Callable[..., str | None]:
 expect: Callable[[F], F] = option(
     "--expect",
     "same|distinct SOURCE",
-    "What a source should be in all ranks; more than once for several.",
+    "What a source should be in all ranks. Repeat the option for several sources.",
     nargs=2,
     multiple=True,
     callback=lambda _, __, wishes: {source: wish for wish, source in wishes},

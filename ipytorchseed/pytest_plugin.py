@@ -79,7 +79,7 @@ class NotebookFile(pytest.File):
 
 
 class NotebookItem(pytest.Item):
-    """The test that a notebook repeats."""
+    """A test that checks whether a notebook repeats."""
 
     def runtest(self) -> None:
         """Check the notebook.

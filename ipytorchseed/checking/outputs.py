@@ -178,7 +178,7 @@ def say_pixels(kind: str, before: Pixels, after: Pixels, level: int = 0) -> str:
 
 
 def joined(data: Any) -> str:  # noqa: ANN401 -- nbformat allows a string or its lines
-    """Return a text that is stored as one string or as lines; other data as JSON."""
+    """Return a text, stored as a string or as lines, in one piece; else JSON."""
     return "".join(map(str, data)) if isinstance(data, list) else _as_json(data)
 
 

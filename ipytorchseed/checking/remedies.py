@@ -103,7 +103,7 @@ def seed_source(target: FixTarget) -> Iterator[Edits]:
     """
     name = target.cause.name
     call = f"{seeder(name)}({target.seed})"
-    why = f"seeds {name}, which {target.found.cell.name} draws from and nothing had seeded"
+    why = f"seeds {name}, which was not seeded before {target.found.cell.name} draws from it"
     yield insert_after_import(target.program, target.until, call, "seed", why)
     yield insert_at_top(target.program, target.code, call, "seed", why)
 

@@ -61,16 +61,27 @@ class _CheckCommand(click.Command):
 @flag("--strict", "Count cells with the same output but different variables as different.")
 @flag("--fix", "Write the few edits that make a notebook repeat, if it repeats with them.")
 @flag("--diff", "Show the edits that --fix would write; write nothing, even with --fix.")
-@flag("--tag", "With --fix or --diff: tag cells that no edit fixes as ipytorchseed-varies.")
+@flag("--tag", "With --fix or --diff: add the tag ipytorchseed-varies to cells that no edit fixes.")
 @flag("--yes", "With --fix: also write files that git could not restore.")
 @flag("--saved", "In one fresh kernel, check whether the outputs in the file are still true.")
 @option("--rtol", "R", "With --saved: ignore relative differences of up to R.", Number(min=0))
-@written("--receipt", "In one fresh kernel, record a run for others.", "a receipt", is_receipt)
+@written(
+    "--receipt",
+    "Record a run in a fresh kernel, for comparison on other machines.",
+    "a receipt",
+    is_receipt,
+)
 @option("--against", "FILE", "In one fresh kernel, compare a run with a receipt.", _PATH)
 @in_json()
 @written("--junit", "Also write the report as JUnit XML, for CI.", "a JUnit report", is_junit)
 @option("--timeout", "S", "Seconds that a cell may take; no limit by default.", _SECONDS)
-@option("-j --jobs", "N", "Kernels at the same time, in the same folder.", Whole(min=1), default=1)
+@option(
+    "-j --jobs",
+    "N",
+    "How many kernels run at the same time, all in the same folder.",
+    Whole(min=1),
+    default=1,
+)
 @option("--engines", "[PROFILE]", "Use the engines of this ipyparallel cluster.", alone="")
 @option("--kernel", "NAME", "The kernel to use instead of the one a notebook names.")
 @click.pass_context
@@ -96,15 +107,16 @@ def check(  # noqa: PLR0913 -- click passes each option by its name
     notebooks. Outputs decide: if all outputs are equal, the notebook repeats. Exits with 0 if every
     notebook repeats, 1 if one differs, 2 if one could not be checked.
 
-    With --saved, one run is compared with the outputs in the file, number by number. Rounding (1e-5
-    at most) is reported, and such outputs count as still true. With --rtol, R is the limit.
+    With --saved, one run is compared with the outputs in the file, number by number. Outputs
+    that differ only by rounding (1e-5 at most) are reported, and count as still true. With --rtol,
+    R is the limit.
 
     With --receipt, the record of one run is written to FILE. With --against, one run is compared
     with such a FILE from another machine. It differs if any bit differs; the report says whether
     that is rounding.
 
-    With --engines, notebooks are spread over the engines of the cluster that runs under PROFILE
-    (default). The engines need to share the notebooks' folder.
+    With --engines, notebooks are spread over the engines of the cluster that runs under PROFILE,
+    or under the profile named default. The engines need to share the notebooks' folder.
     """
     from ipytorchseed.checking import report, running
     from ipytorchseed.checking.fixing import fix_notebook

@@ -54,8 +54,8 @@ def kernel() -> None:
 def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     """Install a kernel of this Python, for this user.
 
-    It starts with PYTHONHASHSEED, thread counts and the other settings of this torch, and with
-    the extension loaded.
+    It starts with PYTHONHASHSEED, thread counts and the settings that the installed torch needs,
+    and with the extension loaded.
     """
     from ipytorchseed.determinism.environment import launch_environment
 
@@ -84,7 +84,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
 
 @kernel.command("list")
 def list_() -> None:
-    """List the kernels that were installed by this command."""
+    """List the kernels that ipytorchseed installed."""
     _, _, ours = _kernels()
     if not ours:
         click.echo("no kernel of ipytorchseed is installed: run ipytorchseed kernel install")
@@ -101,7 +101,7 @@ def list_() -> None:
 @kernel.command()
 @click.argument("name", callback=_check_name)
 def remove(*, name: str) -> None:
-    """Remove the kernel NAME, if it was installed by this command."""
+    """Remove the kernel NAME, if ipytorchseed installed it."""
     user, found, ours = _kernels()
     if name not in ours:
         there = name in found or os.path.lexists(user / name)

@@ -47,7 +47,7 @@ def path() -> None:
 @option("-n count", "N", "The number of runs.", Whole(min=1), default=20)
 @in_json()
 def show(*, notebook: str | None, count: int, as_json: bool) -> None:
-    """Show the last runs, the newest last."""
+    """Show the most recent runs, with the newest at the bottom."""
     with _open(read_only=True, as_json=as_json) as opened:
         names = _chosen(opened, notebook)
         found = [run for name in names for run in opened.runs(name, limit=count)]

@@ -42,22 +42,27 @@ def report(*, as_json: bool, everything: bool) -> None:
 
 @click.group(cls=Words)
 def trace() -> None:
-    """Compare the files of its.trace and %%deterministic --trace FILE."""
+    """Compare trace files of its.trace or %%deterministic --trace."""
 
 
 @trace.command()
 @click.argument("a", type=Place(path_type=Path))
 @click.argument("b", type=Place(path_type=Path))
-@option("--rtol", "R", "Treat results within R of their greatest value as equal.", Number(min=0))
+@option(
+    "--rtol",
+    "R",
+    "Treat results as equal if they differ by at most R times their greatest value.",
+    Number(min=0),
+)
 @in_json()
 @click.pass_context
 def diff(ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: bool) -> None:
     """Name the first operation that differs between two traces.
 
     Operations are aligned by their kind, their line of code and the data that flows through them.
-    So extra, missing, fused and reordered operations and longer loops are distinguished from an
-    operation with equal inputs and different results. Exits with 0 if both runs computed the
-    same, 1 if they differ, and 2 if a file cannot be read.
+    This tells an operation that gives different results for equal inputs apart from operations
+    that are only extra, missing, fused or reordered. Exits with 0 if both runs computed the same
+    results, 1 if they differ, and 2 if a file cannot be read.
 
     --rtol needs traces with summaries. R is relative to the greatest value or norm of a result.
     """

@@ -163,8 +163,8 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         set=lambda value: _use(mode=value),
         statement="torch.use_deterministic_algorithms({})",
         wanted=lambda _: True,
-        risk="operations may add numbers in a different order each time (many on a GPU; on CPU"
-        " index_put_ and put_ with accumulate=True)"),
+        risk="operations may add numbers in a different order each time (many on a GPU;"
+        " index_put_ and put_ with accumulate=True on a CPU)"),
     functions("use_deterministic_algorithms.warn_only",
         "is_deterministic_algorithms_warn_only_enabled", "",
         "If torch only warns, the operation runs and may not repeat; flash and"
@@ -172,7 +172,7 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         set=lambda value: _use(warn_only=value),
         statement="",
         wanted=lambda _: False,
-        risk="operations without a deterministic algorithm only warn"),
+        risk="operations without a deterministic algorithm give a warning, not an error"),
     _inductor("deterministic",
         "Compiled code does not choose kernels by timing, which varies. Since torch 2.10,"
         " use_deterministic_algorithms sets it too; set_deterministic_debug_mode does not.", _USE,

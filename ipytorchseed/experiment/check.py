@@ -27,8 +27,8 @@ _CUT = (
     " flows back into it"
 )
 _ONLY_FIRST = (
-    "only the first run differs; the others, on copies, agree. The first may have left a side"
-    " effect, such as an import or a filled cache, which is not undone between runs"
+    "only the first run differs; the others, on copies of the variables, agree. The first may have"
+    " left a side effect, such as an import or a filled cache, which is not undone between runs"
 )
 
 

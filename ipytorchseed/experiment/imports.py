@@ -50,7 +50,7 @@ def find_reached(
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the imported modules, each with a name that may be a submodule, or ""."""
+    """Yield each imported module, and a name imported from it or ""."""
     for node in nodes_in(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)

@@ -47,7 +47,7 @@ class Query(Struct, frozen=True):
     limit: int = LATEST
 
     def sql(self, columns: str) -> tuple[str, list[int | None]]:
-        """Return an SQL statement that selects columns of the runs, and its parameters."""
+        """Return an SQL statement and its parameters. It selects columns of runs."""
         named = {name: getattr(self, name) for name in ("notebook", "cell", "kernel", "code")}
         wanted = {name: key_of_name(each) for name, each in named.items() if each is not None}
         if self.execution_count is not None:

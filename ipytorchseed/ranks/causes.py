@@ -12,7 +12,7 @@ from ipytorchseed.ranks.callers import seeds, source_of
 from ipytorchseed.ranks.looking import Look, Mark, Rank, Site
 from ipytorchseed.rng.distance import draws_between, draws_to, locate_state, same_stream
 from ipytorchseed.rng.position import UNKNOWN
-from ipytorchseed.why.words import first_of, many
+from ipytorchseed.why.words import first_of
 
 # The differing ranks, the message, how many more numbers they drew, and the line that drew.
 Explanation = tuple[list[int], str, int | None, Site | None]
@@ -150,8 +150,9 @@ def _from_start(name: str, tracks: Mapping[int, Track], groups: Sequence[list[in
 
 
 def _more(who: str, others: str, name: str, drew: int) -> str:
-    count = "one number" if abs(drew) == 1 else many(abs(drew), "number")
-    return f"{who} drew {count} {'more' if drew > 0 else 'fewer'} than {others} from {name}"
+    numbers = "number" if abs(drew) == 1 else "numbers"
+    more = f"{abs(drew):,} {'more' if drew > 0 else 'fewer'} {numbers}"
+    return f"{who} drew {more} from {name} than {others}"
 
 
 def _ahead(name: str, one: Track, other: Track) -> int | None:

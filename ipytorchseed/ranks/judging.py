@@ -195,7 +195,9 @@ class Judgement:
         values = {number: str(part.get(name)) for number, part in parts.items()}
         groups = grouped(values)
         apart, clear = [*chain(*groups[1:])], len(groups[0]) > len(groups[1])
-        who = f"{list_ranks(apart)} apart" if clear else " against ".join(map(list_ranks, groups))
+        who = " against ".join(map(list_ranks, groups))
+        if clear:
+            who = f"different in {list_ranks(apart)}"
         if len(groups) == len(active) > 2:  # noqa: PLR2004
             who = "no two ranks are alike"
         if all(len(value) < _DIGITS for value in values.values()):

@@ -56,7 +56,7 @@ class Site(Struct, frozen=True, array_like=True):
     def __str__(self) -> str:
         *folders, name = self.file.replace("\\", "/").split("/")
         cell = self.file.startswith("<") or any(each.startswith("ipykernel_") for each in folders)
-        return f"{self.what}, {'the cell' if cell else name} line {self.line}"
+        return f"{self.what}, line {self.line} of {'the cell' if cell else name}"
 
 
 class Rank(Struct, frozen=True, omit_defaults=True, tag="rank"):

@@ -15,7 +15,7 @@ from ipytorchseed.render.view import View
 from ipytorchseed.why.words import many
 
 _MAGIC = "%deterministic on"
-_ALL = "%deterministic --all, in a shell ipytorchseed report --all"
+_ALL = "%deterministic --all, or in a shell: ipytorchseed report --all"
 # Each group's title, mark and verdicts.
 _GROUPS = (
     ("To change", "▲", (Standing.WRONG, Standing.LATE)),

@@ -147,7 +147,7 @@ class CallsView(TableView):
             drew |= {source: ", ".join(calls) for source, calls in run.observed.drew.items()}
         self.rows = sorted(drew.items())
         name = run_phrase(run, kernel)
-        self.title = f"No call in {name} was seen to draw."
+        self.title = f"No call in {name} was seen to draw random numbers."
         if drew:
             self.title = f"Who drew in {name}: {many(len(drew), 'source')}"
         self.remarks = [

@@ -256,7 +256,7 @@ class Restart:
         for kind, what, some in (
             ("order", "ran after a cell below", late),
             ("edited", "the text in the file is not the one that ran last", edited),
-            ("not-run", "not run in this kernel", idle),
+            ("not-run", "did not run in this kernel", idle),
         ):
             if some:
                 yield _remark(kind, f"{_listed(some)}: {what}", some)

@@ -203,7 +203,7 @@ class Evidence(Struct, frozen=True):
         return cells == {self.run.cell} and not self.two_cells
 
     def path(self, path: str) -> str:
-        """Return a path as code, relative to the working folder if it is inside it."""
+        """Return a path in backticks; inside the working folder, a relative one."""
         folder = str(self.run.settings.get(FOLDER) or "")
         return f"`{path.removeprefix(f'{folder}/') if folder else path}`"
 

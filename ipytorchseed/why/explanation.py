@@ -24,8 +24,8 @@ class Change(Struct, frozen=True):
     """A difference between two results.
 
     Attributes:
-        what: ``variable``, ``result``, ``stdout``, ``display`` or ``error``; between runs of a
-            check also ``source``.
+        what: ``variable``, ``result``, ``stdout``, ``display`` or ``error``. If two runs of a check
+            are compared, also ``source``.
         name: The variable or source; empty for other kinds of results.
         detail: The old and the new value, if a few words suffice.
         before: The earlier run's numbers, if they are recorded.

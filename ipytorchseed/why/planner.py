@@ -149,7 +149,7 @@ class _Planner:
             if writer is None or appends or not self._try(writer):
                 name = self._name(reader)
                 return self._block(
-                    f"{file} has changed since {name} read it; restore it, {self._then}"
+                    f"{file} has changed since {name} read it; restore that file, {self._then}"
                 )
             read = next((each for each in reader.files if each.path == path), None)
             if read is None or writer.lasts_at(read.modified / 1e9):

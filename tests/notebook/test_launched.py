@@ -44,13 +44,15 @@ def test_what_a_launcher_forked_is_told_of_in_the_notebook(new_kernel, tmp_path)
             port = free.getsockname()[1]
         assert new_kernel.run(launch.format(port=port)).status == "ok", name
         compared = tmp_path / "compared.txt"
-        assert compared.read_text().startswith("Rank 1 drew one number more than ranks 0 and 2")
+        assert compared.read_text().startswith(
+            "Rank 1 drew 1 more number from torch.cpu than ranks 0 and 2"
+        )
         compared.unlink()
         told = json.loads(new_kernel.run("%rng --ranks --json").stdout)
         assert [each["rank"] for each in told["ranks"]] == [0, 1, 2], name
         assert told["headline"] == (
-            "Step 3: rank 1 drew one number more than the others from torch.cpu: torch.rand, the"
-            " cell line 13."
+            "Step 3: rank 1 drew 1 more number from torch.cpu than the others: torch.rand, line 13"
+            " of the cell."
         )
 
 
@@ -96,7 +98,7 @@ def fit(planted):
     trainer.fit(model, DataLoader(data, batch_size=64, shuffle=True))
     return model.net[0].weight.sum().item() != before
 """.strip()
-PLANTED = "rank 1 drew one number more than rank 0 from torch.cpu"
+PLANTED = "rank 1 drew 1 more number from torch.cpu than rank 0"
 
 
 def test_ranks_that_lightning_forks_are_compared_and_watched(new_kernel, tmp_path):
@@ -113,7 +115,7 @@ def test_ranks_that_lightning_forks_are_compared_and_watched(new_kernel, tmp_pat
             "All 2 ranks differ only where they should.",
         ),
         "True": (
-            f"Step 7: {PLANTED}: torch.rand, the cell line {line}.",
+            f"Step 7: {PLANTED}: torch.rand, line {line} of the cell.",
             f"{PLANTED[0].upper()}{PLANTED[1:]}.",
         ),
     }

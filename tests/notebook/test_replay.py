@@ -568,7 +568,7 @@ def test_a_file_that_changed(new_kernel, tmp_path):
     data.write_text("2")
     new_kernel.run("x = open('data.csv').read()", "read")
     assert new_kernel.run("%replay 2").error.evalue == (
-        "%replay: data.csv has changed since In[2] read it; restore it, then %replay 2"
+        "%replay: data.csv has changed since In[2] read it; restore that file, then %replay 2"
     )
     data.write_text("1")
     assert "✓" in said(new_kernel.run("%replay 2"))

@@ -33,11 +33,14 @@ def test_what_parted_first_is_told(played, name):
     if "by" in case:
         assert first.site.line == case["line"]
         assert (first.drew is None) == (case["by"] in {"torch.manual_seed", "ipytorchseed.seed"})
-        assert f"{case['by']}, training.py line {case['line']}" in view.headline
+        assert f"{case['by']}, line {case['line']} of training.py" in view.headline
     if "then" in case:
         then = view.findings[1]
         assert {field: getattr(then, field) for field in case["then"]} == case["then"]
-        assert "; parameters diverge at step 7, first in 0.weight (rank 0 apart)" in view.headline
+        assert (
+            "; parameters diverge at step 7, first in 0.weight (different in rank 0)"
+            in view.headline
+        )
 
 
 def test_each_line_that_drew_is_named(played):
@@ -45,8 +48,8 @@ def test_each_line_that_drew_is_named(played):
     name = "both in rank 1 at 8"
     line = CASES[name]["line"]
     assert its.ranks.read(played / str([*CASES].index(name))).headline == (
-        "Step 8: rank 1 drew 9 numbers more than the others from torch.cpu: torch.rand, training.py"
-        f" line {line} and torch.randn, training.py line {line + 1}."
+        "Step 8: rank 1 drew 9 more numbers from torch.cpu than the others: torch.rand, line"
+        f" {line} of training.py and torch.randn, line {line + 1} of training.py."
     )
 
 
@@ -63,9 +66,9 @@ def test_the_whole_sentence_is_the_one_that_people_need(played):
     number = [*CASES].index("and where it drops, parameters part")
     line = CASES["and where it drops, parameters part"]["line"]
     assert its.ranks.read(played / str(number)).headline == (
-        "Step 7: rank 0 drew 2 numbers more than the others from torch.cpu: a DataLoader's base"
-        f" seed, training.py line {line}; parameters diverge at step 7, first in 0.weight (rank 0"
-        " apart)."
+        "Step 7: rank 0 drew 2 more numbers from torch.cpu than the others: a DataLoader's base"
+        f" seed, line {line} of training.py; parameters diverge at step 7, first in 0.weight"
+        " (different in rank 0)."
     )
 
 
@@ -82,9 +85,9 @@ def test_a_comparison_is_the_same_in_words_table_and_json(played):
     assert [each["ranks"] for each in apart["findings"]] == [[2], [2], [2]]
     assert [each["name"] for each in apart["findings"]] == ["torch.cpu", "3.weight", "lr"]
     assert apart["findings"][0]["drew"] == 2
-    assert told["text"].startswith("Rank 2 drew 2 numbers more than ranks 0, 1 and 3 from torch")
+    assert told["text"].startswith("Rank 2 drew 2 more numbers from torch")
     assert max(map(len, told["text"].splitlines())) <= 80
-    assert told["raised"].endswith("; parameters differ, first in 3.weight (rank 2 apart)")
+    assert told["raised"].endswith("; parameters differ, first in 3.weight (different in rank 2)")
 
 
 @pytest.mark.parametrize("name", CASES)

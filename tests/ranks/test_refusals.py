@@ -75,7 +75,9 @@ def test_deeply_nested_values_are_compared():
         rank, look = looking.take(named={"value": chain(leaf)})
         ranks.append((msgspec.structs.replace(rank, rank=number), look))
     assert side_by_side(ranks[:2], {}).alike
-    assert side_by_side(ranks, {}).headline == "`value` differs, first in next (rank 2 apart)."
+    assert (
+        side_by_side(ranks, {}).headline == "`value` differs, first in next (different in rank 2)."
+    )
 
 
 def test_the_command_says_what_is_missing(tmp_path):

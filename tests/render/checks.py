@@ -85,7 +85,7 @@ CHECKED = {
     "first": Checked(
         2, CHANGED[:1], 6, with_flags="repeats", operations=40, first_only=True,
         notes=(
-            "only the first run differs; the others, on copies, agree. The first may have left a"
+            "only the first run differs; the others, on copies of the variables, agree. The first may have left a"
             " side effect, such as an import or a filled cache, which is not undone between runs",
         ),
     ),

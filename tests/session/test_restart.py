@@ -155,7 +155,7 @@ def test_cells_that_are_edited_or_did_not_run(notebook):
     file = {"a": "x = 2", "b": "y = 3", "c": "plot(x)", "d": "%why 5"}
     assert told(notebook, file) == [
         ("edited", "`In[1]` and `In[2]`: the text in the file is not the one that ran last"),
-        ("not-run", "`plot(x)`: not run in this kernel"),
+        ("not-run", "`plot(x)`: did not run in this kernel"),
     ]
 
 

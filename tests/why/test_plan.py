@@ -223,7 +223,7 @@ def test_a_file_that_changed_is_named():
     """The message says what to do; a file that the cell itself writes is only a doubt."""
     read = _use(2, OLD, OLD, files=(FileRead("/data/people.csv", 1, "0" * 16),))
     last = _use(4, OLD, NEW)
-    blocked = "people.csv has changed since In[2] read it; restore it, then %replay 2"
+    blocked = "people.csv has changed since In[2] read it; restore that file, then %replay 2"
     assert _plan(MAKE, read, last, states=_Other).blocked == blocked
     wrote = changed(read, wrote=("/data/people.csv",))
     plan = _plan(MAKE, wrote, last, states=_Other)
@@ -256,11 +256,11 @@ def test_a_file_that_was_changed_after_a_cell_wrote_it_is_a_doubt():
     plan = _plan(*_saved(20_000_000_000), states=_Other)
     assert plan.doubts == ("`model.pt` was changed after In[2] wrote it",)
     appends = _saved(10_050_000_000, files=(FileRead("/data/model.pt", 0, "1" * 16),))
-    assert "restore it, then" in _plan(*appends, states=_Other).blocked
+    assert "restore that file, then" in _plan(*appends, states=_Other).blocked
     runs = _saved(10_050_000_000)
     asks = replace(runs[2], actions=("os.path.getmtime",))
-    assert "restore it, then" in make_plan(asks, _Other(runs)).blocked
-    assert "restore it, then" in make_plan(runs[2], _Other(runs), writes=False).blocked
+    assert "restore that file, then" in make_plan(asks, _Other(runs)).blocked
+    assert "restore that file, then" in make_plan(runs[2], _Other(runs), writes=False).blocked
 
 
 def test_what_no_replay_puts_back_is_a_doubt():

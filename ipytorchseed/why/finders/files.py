@@ -177,7 +177,7 @@ def _other(evidence: Evidence, file: FileRead, *, gone: bool) -> Cause:
 
 
 def _listing(evidence: Evidence, after: FileRead) -> Cause:
-    """Return the cause for a folder that both runs listed and whose files changed."""
+    """Return a cause: the files changed in a folder that both runs listed."""
     blame = _writer(evidence, after)
     message = f"{evidence.path(after.path)}, which this cell lists, holds other files than before"
     return Cause("file", after.path, message + evidence.doings(blame), blame=blame)

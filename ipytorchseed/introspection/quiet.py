@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -33,17 +37,21 @@ def hidden_warnings(module: str, kind: type[Warning] = Warning) -> Iterator[None
             filters.remove(hide)
 
 
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Collect no garbage while the block, or the decorated function, runs.
+def uncollected(function: Callable[P, Result]) -> Callable[P, Result]:
+    """Wrap a function so that no garbage is collected while it runs.
 
     Our allocations should not trigger a collection: it could run finalizers of user objects
     earlier than without this extension, and it takes time to visit all objects of the process.
     """
-    was_enabled = gc.isenabled()
-    try:
-        gc.disable()
-        yield
-    finally:
-        if was_enabled:
+
+    @functools.wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Result:
+        if not gc.isenabled():
+            return function(*args, **kwargs)
+        try:
+            gc.disable()
+            return function(*args, **kwargs)
+        finally:
             gc.enable()
+
+    return called

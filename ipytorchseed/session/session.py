@@ -182,7 +182,7 @@ class Session:
         """The path of the ledger, whose files are not the user's."""
         return str(self.ledger.path or ledger_path())
 
-    @uncollected()
+    @uncollected
     def begin_cell(
         self,
         cell: str,
@@ -283,7 +283,7 @@ class Session:
         self._cut_short = True
         self._budget.stop()
 
-    @uncollected()
+    @uncollected
     def end_cell(
         self,
         namespace: Mapping[str, Any],

@@ -18,7 +18,6 @@ from benchmarks.table import MILLI, Row, side_by_side
 from benchmarks.trace import STEPS, cnn_step, mlp_step, traced
 from ipytorchseed.trace.file import Trace, TraceFile
 from ipytorchseed.trace.format import Place
-from ipytorchseed.trace.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,9 +53,8 @@ def made_up(file: Trace, changed: int | None = None) -> None:
         changed: The step from which results differ, and from which each hundredth step has one more
             operation; None for no difference.
     """
-    places = Places()
-    places.all = [Place("", n // 4 + 1, "", f"model.{n}") for n in range(OPERATIONS)]
-    track = file.track(0, places)
+    places = [Place("", n // 4 + 1, "", f"model.{n}") for n in range(OPERATIONS)]
+    track = file.track(0)
     tensor = torch.zeros(4, 4)
     track._digest = lambda _: digest  # noqa: SLF001 -- only the digests are simulated
     step = count = 0
@@ -69,7 +67,7 @@ def made_up(file: Trace, changed: int | None = None) -> None:
         ]:
             digest = _scrambled((step << 20) + (number << 8) + other + 2)
             track.digest(tensor)
-            track.add(f"aten::op_{number}", number, [0.5, number], read, None, [digest])
+            track.add(f"aten::op_{number}", places[number], [0.5, number], read, [digest])
             read = [digest]
             count += 1
         step += 1

@@ -96,7 +96,7 @@ class FreshKernel:
     """
 
     # Arguments on the kernel's command line that override the user's configuration.
-    arguments = (
+    arguments: tuple[str, ...] = (
         "--ext=ipytorchseed",
         f"--IPyTorchSeed.budget={_BUDGET}",
         "--IPyTorchSeed.tracking=True",

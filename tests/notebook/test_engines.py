@@ -73,7 +73,7 @@ def test_a_notebook_sees_its_engines_side_by_side(cluster, new_kernel):
     assert [each["rank"] for each in told["ranks"]] == ENGINES
     kernel.run("rc[2].apply_sync(draw)")
     shown = kernel.run("%rng --ranks --text").stdout
-    assert shown.startswith("Rank 2 drew 2 numbers more than ranks 0 and 1 from python.")
+    assert shown.startswith("Rank 2 drew 2 more numbers from python than ranks 0 and 1.")
     assert "rank 2 apart" in shown
     assert kernel.run("print(*sorted(rc[:].apply_sync(by_rank)))").stdout == "0 1 2\n"
     assert json.loads(kernel.run("%rng --ranks --json").stdout)["alike"]

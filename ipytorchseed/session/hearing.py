@@ -192,6 +192,9 @@ def _note(module: str, keys: Collection[str] = ()) -> None:
             heard = _HEARD.setdefault(id(opener), _heard(opener, tell_write))
             _ORIGINAL[id(heard)] = opener
             _bound[_OF_TORCH] = None
+    ids = [] if keys else [*map(id, [*held.values()])]  # most modules bind none of them
+    if not keys and _HEARD.keys().isdisjoint(ids) and _ORIGINAL.keys().isdisjoint(ids):
+        return
     for key in keys or [*held]:
         value = id(held.get(key))
         if value in _HEARD or value in _ORIGINAL:

@@ -121,7 +121,7 @@ def test_a_broken_plugin_is_named_in_a_warning_and_the_others_load(install, brok
     message = rf"the source '{name}' \({broken}\) could not be loaded, and is left unseeded: {why}"
     with pytest.warns(UserWarning, match=message) as caught:
         names = [source.name for source in table.sources()]
-    assert len(caught) == 1
+    assert sum("could not be loaded" in str(each.message) for each in caught) == 1
     assert names[-2:] == ["wheel", "coin"]
 
 

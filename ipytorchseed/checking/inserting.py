@@ -15,7 +15,7 @@ def insert_after_import(
 
     Args:
         program: The notebook's code.
-        codes: The code of the cells in one of which to insert the call.
+        codes: The code of some cells. The call is inserted into one of them.
         call: The call, with the function's full dotted name.
         kind: The kind of the edit.
         why: What the edit does.

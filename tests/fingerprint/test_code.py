@@ -137,7 +137,7 @@ def test_compiled_is_known_by_what_was_compiled():
 
 
 def test_a_librarys_function_is_known_by_its_name(monkeypatch):
-    """Only under its own name there; another function in its place is another value."""
+    """A function that replaces it in the module has another digest."""
     before = fingerprint(textwrap.dedent)
     assert before.parts == {}
     assert before.exact

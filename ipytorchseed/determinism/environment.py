@@ -83,8 +83,8 @@ _NOTES = "https://docs.pytorch.org/docs/stable/notes/cpu_threading_torchscript_i
 
 FLAGS: tuple[Flag, ...] = (
     Flag("PYTHONHASHSEED", hash_seed,
-        "Strings hash differently in each process unless it is fixed, so sets of strings have"
-        " a different order after a restart.",
+        "Unless this is a fixed number, strings hash differently in each process, so sets of"
+        " strings have a different order after a restart.",
         "https://docs.python.org/3/using/cmdline.html#envvar-PYTHONHASHSEED",
         wanted=lambda _: "0",
         fits=lambda value, _: value != "random",
@@ -94,7 +94,7 @@ FLAGS: tuple[Flag, ...] = (
         risk="the order of a set of strings changes at each restart",
         remedy="start Jupyter with PYTHONHASHSEED=0"),
     _variable("CUBLAS_WORKSPACE_CONFIG",
-        "Up to torch 2.9 it must be :4096:8 or :16:8 (:4096:2, which old posts give, is refused)."
+        "Up to torch 2.9 it must be :4096:8 or :16:8 (torch refuses :4096:2, which old posts name)."
         " From 2.10, torch allocates cuBLAS's workspace itself.",
         "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
         wanted=lambda machine: _CUBLAS_FITS[0] if _has_old_cublas(machine) else ANY,

@@ -199,8 +199,8 @@ LIBRARIES: tuple[Flag, ...] = (
         wanted=lambda _: False,
         risk="cuDNN may choose a different algorithm in each process"),
     attribute("backends.cudnn.deterministic",
-        "cuDNN is limited to deterministic algorithms; implied for convolutions by"
-        " deterministic algorithms.", _NOTES, applies=has_cuda,
+        "cuDNN is limited to deterministic algorithms. For convolutions,"
+        " torch.use_deterministic_algorithms already does this.", _NOTES, applies=has_cuda,
         wanted=lambda _: True,
         risk="cuDNN may use algorithms that add numbers in any order"),
     attribute("backends.mkldnn.deterministic",
@@ -281,8 +281,8 @@ MODES: tuple[Flag, ...] = (
         "New floating-point tensors have this type.",
         f"{_DOCS}generated/torch.set_default_dtype.html"),
     replace(functions("default_device", "get_default_device", "set_default_device",
-        "New tensors are created on this device and draw from its generator; if it is not set,"
-        " on the CPU.", f"{_DOCS}generated/torch.set_default_device.html"), get=_default_device),
+        "New tensors are created on this device (if not set, on the CPU) and draw from its"
+        " generator.", f"{_DOCS}generated/torch.set_default_device.html"), get=_default_device),
     functions("grad_enabled", "is_grad_enabled", "set_grad_enabled",
         "If off, nothing is recorded for backward, and some operations use other algorithms.",
         _AUTOGRAD),
@@ -297,8 +297,8 @@ MODES: tuple[Flag, ...] = (
         )
     ),
     functions("num_threads", "get_num_threads", "set_num_threads",
-        "Sums and matrix products on CPU are split among this many threads; another number"
-        " rounds differently.", _THREADS),
+        "Sums and matrix products on CPU are split among this many threads; a different"
+        " thread count rounds differently.", _THREADS),
     functions("num_interop_threads", "get_num_interop_threads", "",
         "Independent operations may run on this many threads.", _THREADS,
         late=lambda _: "torch lets it be set once, before any parallel work"),

@@ -22,10 +22,9 @@ _KNOWN = {
 # What happens under deterministic algorithms; torch's error follows.
 _WITH_FLAGS = {
     None: "",
-    "repeats": "it repeats: put %%deterministic at the top of the cell"
-    " (torch.use_deterministic_algorithms).",
-    "error": "it fails: ",
-    "differs": "it still does not repeat.",
+    "repeats": "the cell repeats. %%deterministic at the top of the cell turns them on.",
+    "error": "the cell fails: ",
+    "differs": "the cell still does not repeat.",
 }
 
 _DREW = "drew from a generator in a different state"

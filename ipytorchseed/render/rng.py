@@ -128,7 +128,7 @@ def _unseen(run: Run, seen: Collection[str], how: str) -> list[str]:
     names = (name for name in run.before if name in run.generators or not run.seeds)
     moved = [name for name in names if run.after.get(name) != run.before[name]]
     unseen = ", ".join(name for name in moved if name not in seen)
-    return [f"Also changed, {how}: {unseen}."] if unseen else []
+    return [f"These sources moved too, {how}: {unseen}."] if unseen else []
 
 
 class CallsView(TableView):
@@ -151,7 +151,7 @@ class CallsView(TableView):
         if drew:
             self.title = f"Who drew in {name}: {many(len(drew), 'source')}"
         self.remarks = [
-            *_unseen(run, drew, "by unknown calls"),
+            *_unseen(run, drew, "by calls that were not seen"),
             "To count what each line draws, put %%deterministic --trace at the top of the cell.",
         ]
 
@@ -175,12 +175,14 @@ class WhoView(TableView):
         draws.sort(key=lambda draw: draw.line or 0)
         seen, lines = {draw.source for draw in draws}, run.source.splitlines()
         traced, name = sum(trace.traced for trace in traces), run_phrase(run, kernel)
-        self.title = f"None of {many(traced, 'traced operation')} in {name} drew."
+        self.title = (
+            f"None of the {many(traced, 'traced operation')} in {name} drew random numbers."
+        )
         if draws:
             count = many(len(seen), "source")
             self.title = f"Who drew in {name}: {count}, {many(traced, 'operation')}"
         self.remarks = [
-            *_unseen(run, seen, "on an unknown line"),
+            *_unseen(run, seen, "on a line that was not seen"),
             *(sentence(note) for trace in traces for note in trace.notes),
         ]
         known = [draw.line or 0 for draw in draws]

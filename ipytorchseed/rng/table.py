@@ -132,7 +132,7 @@ def seed_all(number: int, *, wait: bool = False) -> None:
 
 
 def check_folder(module: str) -> None:
-    """Raise an error if a module cannot be imported because the folder is gone.
+    """Raise an error if the folder is gone and the module is not imported yet.
 
     Importing torch in a removed folder would end the process.
 

@@ -304,7 +304,7 @@ def test_an_error_without_a_message_ends_without_a_colon(kernel):
     """The rerun under deterministic algorithms finds the iterator exhausted."""
     kernel.run("few = (n for n in range(2))")
     (shown,) = kernel.run("%%deterministic --check\nnext(few)").displays
-    assert "With deterministic algorithms it fails: StopIteration\n" in shown["text/plain"]
+    assert "With deterministic algorithms the cell fails: StopIteration\n" in shown["text/plain"]
 
 
 def test_an_interrupt_in_a_later_run_puts_everything_back(kernel):

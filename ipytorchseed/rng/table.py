@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -252,22 +253,24 @@ def entry_points(group: str) -> tuple[EntryPoint, ...]:
 
 
 @lru_cache(maxsize=1)
-def _search(_: tuple[str, ...]) -> list[EntryPoint]:
+def _search(folders: tuple[str, ...]) -> list[EntryPoint]:
     """Return the entry points of our groups, in the packages on ``sys.path``.
 
-    This takes a third of the time of ``metadata.entry_points``, which parses all groups.
+    ``metadata.entry_points`` would parse those of all packages, which takes five times as long.
     """
-    from importlib import metadata  # takes long
-
     with suppress(Exception):  # another package is broken
         found = [
-            each.name
-            for each in metadata.distributions()
-            if "[ipytorchseed." in (each.read_text("entry_points.txt") or "")
+            file.parent
+            for folder in folders
+            for file in Path(folder).glob("*-info/entry_points.txt")
+            if b"[ipytorchseed." in file.read_bytes()
         ]
-        # of several with one name, Python imports the first
-        first = map(metadata.distribution, dict.fromkeys(found))
-        return [point for each in first for point in each.entry_points]
+        if found:
+            from importlib import metadata  # takes long
+
+            # of several with one name, Python imports the first
+            names = dict.fromkeys(metadata.Distribution.at(each).name for each in found)
+            return [each for name in names for each in metadata.distribution(name).entry_points]
     return []
 
 

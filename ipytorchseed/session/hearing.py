@@ -130,6 +130,7 @@ def _plain(value: object) -> object:
 _PAIRS = [(original, _heard(original, tell)) for original, tell in CALLS]
 _HEARD = {id(original): heard for original, heard in _PAIRS}
 _ORIGINAL = {id(heard): original for original, heard in _PAIRS}
+_EITHER = {*_HEARD, *_ORIGINAL}
 
 # For each method: the class, the name, the class's own attribute or None, and the wrapper.
 _METHODS = [
@@ -191,13 +192,12 @@ def _note(module: str, keys: Collection[str] = ()) -> None:
         if type(opener) is FunctionType and id(opener) not in _ORIGINAL:
             heard = _HEARD.setdefault(id(opener), _heard(opener, tell_write))
             _ORIGINAL[id(heard)] = opener
+            _EITHER.update((id(opener), id(heard)))
             _bound[_OF_TORCH] = None
-    ids = [] if keys else [*map(id, [*held.values()])]  # most modules bind none of them
-    if not keys and _HEARD.keys().isdisjoint(ids) and _ORIGINAL.keys().isdisjoint(ids):
+    if not keys and _EITHER.isdisjoint(map(id, [*held.values()])):  # as in most modules
         return
     for key in keys or [*held]:
-        value = id(held.get(key))
-        if value in _HEARD or value in _ORIGINAL:
+        if id(held.get(key)) in _EITHER:
             _bound[module, key] = None
 
 

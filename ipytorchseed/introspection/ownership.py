@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import site
 import sys
-import sysconfig
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
 from ipytorchseed.introspection.values import imported, module_names, text
 
-# The ends of the names of folders with packages, even if the interpreter does not list the folder,
-# and of folders with metadata, which can be anywhere on ``sys.path``.
+# The ends of the names of folders with packages, and of folders with metadata, which can be
+# anywhere on ``sys.path``.
 _PACKAGES = tuple(
     f"{name}{os.sep}"
     for name in (f"{os.sep}site-packages", f"{os.sep}dist-packages", ".dist-info", ".egg-info")
@@ -24,15 +22,11 @@ _OURS = Path(__file__).parents[1]
 
 @lru_cache(maxsize=1)
 def _installed() -> tuple[str, ...]:
-    """Return the folders of the interpreter and of packages, and the zipped library."""
-    paths = sysconfig.get_paths()
-    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders |= {*site.getsitepackages(), site.getusersitepackages(), str(_OURS)}
-    places = [str(Path(folder).resolve()) for folder in folders]
+    """Return the standard library, as a folder and as an archive, and this package."""
+    library = Path(os.__file__).resolve().parent
     major, minor = sys.version_info[:2]
-    archive = f"python{major}{minor}.zip"  # of the standard library
-    beside = [str(Path(place).with_name(archive)) for place in places]
-    return *(place + os.sep for place in places), *beside
+    archive = library.with_name(f"python{major}{minor}.zip")
+    return f"{library}{os.sep}", str(archive), f"{_OURS.resolve()}{os.sep}"
 
 
 def is_installed_file(path: str) -> bool:

@@ -170,8 +170,8 @@ def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
     found = [name for name, file in files.items() if notebook in (name, file)]
     found = found or [name for name, file in files.items() if file.endswith(f"/{notebook}")]
     if not found:
-        there = ", ".join(known) or "none yet"
-        raise LookupFailure(f"no runs of a notebook {notebook!r}; there are: {there}")
+        there = f"the ledger has runs of {', '.join(known)}" if known else "the ledger has none yet"
+        raise LookupFailure(f"no runs of a notebook {notebook!r}: {there}")
     return [*found]
 
 

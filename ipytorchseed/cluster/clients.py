@@ -112,7 +112,7 @@ def explain(raised: Any) -> str:  # an ipyparallel.error.RemoteError
         return "ipytorchseed is not installed where the engines run: install it there, too"
     unknown = re.match(r"Can't get attribute '(\w+)' on <module '__main__'", said)
     if name == "AttributeError" and unknown:
-        return f"the engines do not know {unknown[1]}: put %%px --local at the top of its cell"
+        return f"the engines do not know {unknown[1]}: put %%px --local on the cell that makes it"
     engine = where.get("engine_id", "?") if isinstance(where, dict) else "?"
     return f"engine {engine}: {name}: {said}".partition("\n")[0]
 

@@ -56,7 +56,7 @@ def watch(
     """
     global _current  # noqa: PLW0603 -- a process has at most one watch
     if type(every) is not int or every < 1:
-        raise RanksError(f"every must be a number of steps, at least 1, not {every!r}")
+        raise RanksError(f"`every` must be a number of steps, at least 1, not {every!r}")
     if not hasattr(unwrap(model), "parameters"):
         raise RanksError(f"the watched model must be a torch.nn.Module, not {type(model).__name__}")
     if _current is not None:

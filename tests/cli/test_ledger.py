@@ -125,7 +125,7 @@ def test_text_that_would_move_the_cursor_is_shown_without_doing_so(path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["show", "--notebook", "x.ipynb"], "there are: /home/me/plot.ipynb, /home/me/train.ipynb"),
+        (["show", "--notebook", "x.ipynb"], "the ledger has runs of /home/me/plot.ipynb, /home/me/train.ipynb"),
         (["show", "-n", "0"], "0 is not in the range x>=1"),
         (["prune", "--days", "-1"], "-1.0 is not in the range x>=0"),
         (["prune", "--size", "few"], "'few' is not a valid number"),
@@ -238,7 +238,7 @@ def test_export_writes_a_receipt(filled, tmp_path):
     assert json.loads((tmp_path / "r.json").read_bytes())["cells"] == told["cells"]
     code, out, err = run("export", "other.ipynb")
     assert (code, out) == (2, "")
-    assert "no runs of a notebook 'other.ipynb'; there are: " in err
+    assert "no runs of a notebook 'other.ipynb': the ledger has runs of " in err
     code, _, err = run("export", "train.ipynb", "-o", str(tmp_path))
     assert code == 2
     assert "is a directory" in err

@@ -20,7 +20,7 @@ from ipytorchseed.checking.notebook import MARK, VARIES, Cell, Notebook
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.entropy import ALIASES
-from ipytorchseed.reads.magics import parse_beside_magics
+from ipytorchseed.reads.magics import parse_without_magics
 from ipytorchseed.reads.parsing import dotted_name
 
 # The kind of an edit that adds ``VARIES`` to the tags of its cell.
@@ -294,7 +294,7 @@ class Program:
     """
 
     def __init__(self, notebook: Notebook) -> None:
-        self.codes = [Code(cell, parse_beside_magics(cell.source)) for cell in notebook.runnable]
+        self.codes = [Code(cell, parse_without_magics(cell.source)) for cell in notebook.runnable]
         self.names: dict[str, str] = {}
         self.bound: set[str] = set()
         for code in self.codes:

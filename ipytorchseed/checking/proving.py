@@ -21,7 +21,7 @@ from ipytorchseed.errors import UncheckableError
 from ipytorchseed.ledger.records import Finding, Part
 from ipytorchseed.questions import Why
 from ipytorchseed.reads.cell import effects_of_cell
-from ipytorchseed.reads.magics import parse_beside_magics
+from ipytorchseed.reads.magics import parse_without_magics
 from ipytorchseed.reads.writers import writing_calls
 from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Cause
@@ -95,7 +95,7 @@ async def _catch(notebook: Notebook, options: Options, origin: CellVerdict) -> C
     from nbformat.v4 import new_code_cell
 
     source, cells = origin.cell.source, notebook.runnable
-    written = effects_of_cell(source, lambda text: ast.unparse(parse_beside_magics(text)))
+    written = effects_of_cell(source, lambda text: ast.unparse(parse_without_magics(text)))
     if origin.programs or origin.wrote or origin.connected or [*writing_calls(written)]:
         return origin
     made = new_code_cell(f"%%deterministic --check --json\n{source}")

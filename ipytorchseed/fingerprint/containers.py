@@ -135,15 +135,15 @@ def sequence_writer(base: Any) -> Writer:
                     series += batch
             body = hasher.digest()
         more = b"" if type(value) is base else (yield from encode_extras(value, walk, base))
-        beside = {"beside": xxh3_64_hexdigest(more)} if more else {}
+        extras = {"more": xxh3_64_hexdigest(more)} if more else {}
         if base is deque:
             limit = _limit(value)
             more += b"%d;" % (-1 if limit is None else limit)
-            beside["maxlen"] = str(limit)
+            extras["maxlen"] = str(limit)
         content = b"%b%d;" % (word.encode(), length) + more + body
         if not walk.top:
             return Draft(content, word)
-        parts = beside | (yield from _sequence_parts(value, length, series, tokens, walk))
+        parts = extras | (yield from _sequence_parts(value, length, series, tokens, walk))
         numbers = series_of(series) if len(series) == length else None
         return Draft(content, word, f"{_title(value)} of {length:,}", parts, numbers)
 
@@ -227,7 +227,7 @@ def set_writer(base: Any) -> Writer:
         content = base.__name__.encode() + b"%d;%x;" % (length, total) + more
         parts = {"length": str(length), "order": order.hexdigest()}
         if more:
-            parts["beside"] = xxh3_64_hexdigest(more)
+            parts["more"] = xxh3_64_hexdigest(more)
         return Draft(content, base.__name__, f"{base.__name__} of {length:,}", parts)
 
     return write
@@ -281,5 +281,5 @@ def write_dict(value: Any, walk: Walk) -> Writing:
     if not walk.top:
         return Draft(content, "dict")
     if more:
-        parts["beside"] = xxh3_64_hexdigest(more)
+        parts["more"] = xxh3_64_hexdigest(more)
     return Draft(content, "dict", f"{_title(value)} of {length:,}", parts)

@@ -116,11 +116,11 @@ class Extension:
         with state.lock:
             alive = {each.ident for each in threading.enumerate()} if state.threads else set()
             state.threads &= alive  # a thread that died did not report the end of its cell
-            state.runs.beside = bool(state.threads - {me})
+            state.runs.overlaps = bool(state.threads - {me})
             state.threads.add(me)
         ident = _cell_id(state.shell, info)
         seed = state.seeding.for_cell(ident, str(info.raw_cell))
-        if state.runs.beside:
+        if state.runs.overlaps:
             state.tracking.note_overlap()
             if seed is not None:
                 state.apply(seed, "each")
@@ -138,7 +138,7 @@ class Extension:
 
     def _post_run_cell(self, result: ExecutionResult | None) -> None:
         state = self.state
-        if not (state.runs.nested or state.runs.beside):
+        if not (state.runs.nested or state.runs.overlaps):
             # our output is not the cell's
             state.guard.call(state.tracking.capture.stop)
         state.guard.call(state.runs.post_run_cell, result)
@@ -164,7 +164,7 @@ class Extension:
             for call in state.before_record:
                 guard.call(call)
         end, run = state.interrupts.impatient(state.tracking.end), None
-        if not (state.runs.busy or state.runs.beside):
+        if not (state.runs.busy or state.runs.overlaps):
             run = guard.call(end, result)
         for follow in state.after_record:
             guard.call(follow, result, run)

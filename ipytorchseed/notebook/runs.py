@@ -29,11 +29,11 @@ class Runs(threading.local):
     """The current runs of each thread.
 
     Attributes:
-        beside: Whether this thread's cell began while another thread ran one.
+        overlaps: Whether this thread's cell began while another thread ran one.
     """
 
     def __init__(self) -> None:
-        self.beside = False
+        self.overlaps = False
         self._stack: list[Run] = []
 
     @property

@@ -211,7 +211,7 @@ class Tracking:
     def note_overlap(self) -> None:
         """Record that a cell begins in another thread during the current one."""
         if self._pending is not None:
-            self._pending.beside = True
+            self._pending.overlapped = True
             self._tell_once(_OVERLAP)
 
     def suspend(self) -> Pending | None:
@@ -329,7 +329,7 @@ class Tracking:
 
     def _outputs(self) -> OutputWatch | None:
         pending = self._pending
-        unrecorded = self._runs.beside or pending is self._unrecorded
+        unrecorded = self._runs.overlaps or pending is self._unrecorded
         return None if unrecorded or pending is None else pending.outputs
 
     @contextmanager

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 
 from ipytorchseed.reads.entropy import ADDRESS
-from ipytorchseed.reads.magics import parse_beside_magics
+from ipytorchseed.reads.magics import parse_without_magics
 from ipytorchseed.reads.parsing import nodes_in
 
 
@@ -19,7 +19,7 @@ def shows_addresses(source: str) -> bool:
     """
     if f"{ADDRESS}(" not in source:
         return False
-    shown = (each for each in nodes_in(parse_beside_magics(source)) if isinstance(each, ast.Expr))
+    shown = (each for each in nodes_in(parse_without_magics(source)) if isinstance(each, ast.Expr))
     return any(
         isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == ADDRESS
         for expression in shown

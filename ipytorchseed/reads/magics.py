@@ -34,7 +34,7 @@ _MAGIC = lazy_pattern(
 _HEAD = lazy_pattern(r"%%(\w+)")
 
 
-def parse_beside_magics(source: str) -> ast.Module:
+def parse_without_magics(source: str) -> ast.Module:
     """Parse a cell's text without its magics, keeping line numbers."""
     tree = parse_text(source)
     if tree is None:

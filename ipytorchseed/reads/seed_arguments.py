@@ -11,7 +11,7 @@ from typing import Any
 from ipytorchseed.introspection.anatomy import find_member
 from ipytorchseed.introspection.values import is_class, is_module, module_names
 from ipytorchseed.reads.entropy import ENTROPY, NONDETERMINISTIC
-from ipytorchseed.reads.magics import parse_beside_magics
+from ipytorchseed.reads.magics import parse_without_magics
 
 # Names that libraries give to the argument. If a function has two, the second is deprecated.
 SEED_NAMES = ("random_state", "rng", "seed")
@@ -40,7 +40,7 @@ def without_seed(source: str, namespace: Mapping[str, Any]) -> Iterator[Lacking]
         source: The cell's text.
         namespace: The user's namespace.
     """
-    for node in ast.walk(parse_beside_magics(source)):
+    for node in ast.walk(parse_without_magics(source)):
         if not isinstance(node, ast.Call) or any(isinstance(it, ast.Starred) for it in node.args):
             continue
         places = _places(*_find(node.func, namespace))

@@ -134,11 +134,6 @@ class ValueFollower(ABC):
             return local or not introspection.is_from_its_module(value)
         return kind is not types.BuiltinFunctionType and not introspection.is_function(value)
 
-    def may_run(self, value: Any) -> bool:  # noqa: ANN401
-        """Return whether user code may run when a value is used."""
-        plain = id(type(value)) in introspection.PLAIN or self._about(type(value)).leaf
-        return not plain and self.is_input(value)
-
     def _is_users(self, value: Any) -> bool:  # noqa: ANN401
         if type(value) is types.FunctionType:
             return is_local_module(introspection.module_of(value))

@@ -56,7 +56,7 @@ _MOST_SEEDS = 100
 _TOO_MUCH = "not all of your code could be followed: there is too much, or its source is gone"
 _TOO_MANY = "too many variables to look at them all"
 _CUT_SHORT = "the inspection was interrupted, so not all values are known"
-_BESIDE = "another cell ran at the same time, so its effects may be reported for this one"
+_OVERLAPPED = "another cell ran at the same time, so its effects may be reported for this one"
 
 
 class Session:
@@ -353,7 +353,7 @@ class Session:
             _TOO_MUCH: not dependencies.complete,
             _TOO_MANY: too_many,
             _CUT_SHORT: self._cut_short,
-            _BESIDE: pending.beside,
+            _OVERLAPPED: pending.overlapped,
         }
         run = Run(
             notebook=self.history_key,

@@ -111,7 +111,7 @@ class Pending(Struct):
         outputs: The outputs so far.
         reads: The fingerprints of the values that the cell reads, before the run.
         seeds: The seeds that we applied, and how.
-        beside: Whether another cell started during this one, in another thread.
+        overlapped: Whether another cell started during this one, in another thread.
     """
 
     cell: str
@@ -128,7 +128,7 @@ class Pending(Struct):
     outputs: OutputWatch
     reads: dict[str, Fingerprint] = {}
     seeds: list[tuple[int, str]] = []
-    beside: bool = False
+    overlapped: bool = False
     started: float = 0.0
     clock: float = 0.0
 

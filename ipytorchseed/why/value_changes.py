@@ -143,7 +143,7 @@ _WHOLE_PARTS = {
     "inside": "its layers",
     "rates": "rates of its layers",
     "a:__len__": "its length",
-    "beside": "data other than its items",
+    "more": "data other than its items",
 }
 
 _HAS_MINOR_PARTS = frozenset({"frame", "module", "optimizer", "series"})

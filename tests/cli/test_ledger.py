@@ -125,7 +125,10 @@ def test_text_that_would_move_the_cursor_is_shown_without_doing_so(path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["show", "--notebook", "x.ipynb"], "the ledger has runs of /home/me/plot.ipynb, /home/me/train.ipynb"),
+        (
+            ["show", "--notebook", "x.ipynb"],
+            "the ledger has runs of /home/me/plot.ipynb, /home/me/train.ipynb",
+        ),
         (["show", "-n", "0"], "0 is not in the range x>=1"),
         (["prune", "--days", "-1"], "-1.0 is not in the range x>=0"),
         (["prune", "--size", "few"], "'few' is not a valid number"),

@@ -41,20 +41,3 @@ def test_a_setting_of_the_process_is_named(notebook):
     book.run("out = cv2.useOptimized()\nout", "asked")
     (cause,) = book.why()["causes"]
     assert (cause["name"], cause["proof"]) == ("cv2.setUseOptimized", "proved")
-
-
-def test_a_cell_that_draws_after_the_seed_is_named(notebook):
-    """It came in between, so the seed does not give the same result."""
-    book = notebook("cv2")
-    book.run(POINTS)
-    for between in ("x = 1", "noise = cv2.randn(np.zeros((4, 4)), 0, 1)"):
-        book.run("cv2.setRNGSeed(1)", "seed")
-        book.run(between)
-        book.run(f"{ASKED.strip()}\nshown = centers.sum()", "asked")
-    answer = book.why()
-    assert [each["message"] for each in answer["causes"]] == [
-        "In[7] drew from the random stream of OpenCV between the seed and this cell"
-    ]
-    before = book.kernel.value("float(shown)")
-    book.run(answer["back"])
-    assert book.kernel.value("float(shown)") != before

@@ -192,7 +192,8 @@ def _say_changed(
     by = blame[-MOST_TOLD:]
     if evidence.is_own(by):
         how = f": {far.removeprefix('changed ')}" if far else ""
-        return f"this cell changes `{name}`, which it also reads{how}"
+        runs = "runs" if len(by) > 1 else "run"
+        return f"`{name}` continues from {evidence.who(by)}, this cell's earlier {runs}{how}"
     sentences = list[str]()
     for how, alike in itertools.groupby(by, key=lambda each: each.how):
         together = [*alike]
@@ -231,7 +232,14 @@ def _clause(evidence: Evidence, runs: Sequence[Run], how: str, it: str) -> str:
         return f"{who} {_ACTS[how].format(it)}"
     if how.startswith("wrote "):
         return f"{who} {how}"
-    return f"{who} changed {it}: {how.removeprefix('changed ')}"
+    of_model = " of " in how and "parameter" in how  # "changed 4 of 4 parameters"
+    verb = "trained" if of_model and all(map(_trains, runs)) else "changed"
+    return f"{who} {verb} {it}: {how.removeprefix('changed ')}"
+
+
+def _trains(run: Run) -> bool:
+    """Return whether a run changed a model, and made or changed an optimizer."""
+    return {"module", "optimizer"} <= {value.kind for value in run.writes.values()}
 
 
 # Verb phrases with a placeholder for the input's name.

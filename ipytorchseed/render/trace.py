@@ -83,8 +83,7 @@ def _facts(found: Comparison) -> Iterator[str]:
     for name, each in (("A", found.a), ("B", found.b)):
         rank = "" if each.header.rank is None else f", rank {each.header.rank}"
         yield f"{name} is {each.path}: {many(len(each), 'operation')}{rank}."
-    moved = f", {found.moved:,} of them in another order" if found.moved else ""
-    yield f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}."
+    yield f"{many(found.aligned, 'operation is', 'operations are')} in both."
     spans, said = [each for each in found.spans if each.fused and each.accounted], []
     for side, name in enumerate("AB"):
         counts = sum((each.counts[side] for each in spans), Counter[str]())
@@ -97,7 +96,7 @@ def _facts(found: Comparison) -> Iterator[str]:
 def comparison_json(found: Comparison) -> str:
     """Return the comparison of two traces as one line of JSON."""
     return write_json(
-        **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
+        **pick(found, "equal", "rtol", "aligned", "differing"),
         a=_trace_json(found.a),
         b=_trace_json(found.b),
         first_divergence=_parting_json(found.first, found.rtol),

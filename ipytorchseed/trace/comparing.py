@@ -50,7 +50,6 @@ class Comparison:
         b: The second trace.
         rtol: The tolerance; None if bits were compared.
         aligned: The number of paired operations.
-        moved: The number of pairs that are in a different order.
         differing: The number of pairs whose results differ in bits.
         first: The first divergence, or None.
         operation: The first operation with equal inputs and different results, or None.
@@ -64,8 +63,7 @@ class Comparison:
         self.a, self.b, self.rtol = a, b, rtol
         self._traces = a, b
         self._keys = one, other = Keys(a), Keys(b)
-        at, to, self._ordered = align(one, other)
-        self._done = at, to
+        self._done = at, to = align(one, other)
 
         self._same_plain = one.plain[at] == other.plain[to]
         same_given = one.given[at] == other.given[to]
@@ -83,7 +81,6 @@ class Comparison:
         self._span_of: dict[tuple[int, int], Span] = {}
         self.spans = self._find_spans()
         self.aligned = len(same_made)
-        self.moved = int(np.count_nonzero(~self._ordered))
         self.differing = int(np.count_nonzero(~same_made))
         wrong = np.flatnonzero(~self._good)
         until = int(wrong[0]) if len(wrong) else self.aligned
@@ -137,17 +134,16 @@ class Comparison:
 
     def _find_spans(self) -> list[Span]:
         """Find the spans of unpaired operations, and register them by side and operation."""
-        # The unpaired operations of both traces, by the number of ordered pairs before them.
+        # The unpaired operations of both traces, by the number of pairs before them.
         gaps: dict[int, tuple[list[int], list[int]]] = {}
         free, ends, drawing = [], [], []
         for side, trace in enumerate(self._traces):
             free.append(np.ones(len(trace), bool))
             free[side][self._done[side]] = False
             drawing.append(trace.reads.any(trace.reads.of_kinds(lambda kind: kind.dtype == STATE)))
-            ordered = self._done[side][self._ordered]
-            ends.append([-1, *ordered.tolist(), len(trace)])
+            ends.append([-1, *self._done[side].tolist(), len(trace)])
             rest = np.flatnonzero(free[side])
-            places = np.searchsorted(ordered, rest).tolist()
+            places = np.searchsorted(self._done[side], rest).tolist()
             for gap, each in zip(places, rest.tolist(), strict=True):
                 gaps.setdefault(gap, ([], []))[side].append(each)
         fine = [self._accounted(side, free) for side in range(2)]

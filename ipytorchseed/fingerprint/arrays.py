@@ -51,55 +51,15 @@ def write_array(value: Any, walk: Walk) -> Writing:
         mapped = issubclass(type(value), numpy.memmap)
         skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
         more = yield from encode_extras(value, walk, numpy.ndarray, skip=skip)
-    content = _head(dtype, shape) + more + body
+    name = name_of(dtype)
+    content = f"array {name} {shape}".encode() + more + body
     if not walk.top:
         return Draft(content, "array")
-    name = name_of(dtype)
     if not plain.flags.c_contiguous:
         walk.strides.append(str(plain.strides))
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": name}
     return Draft(content, "array", f"{name} array {size}", parts, series_of(plain))
-
-
-def brief_array(plain: Any, walk: Walk) -> bytes | None:
-    """Return the token of a simple array without running its writer.
-
-    The token is the same as with ``write_array``.
-
-    Args:
-        plain: The array, not of a subclass.
-        walk: The current walk.
-
-    Returns:
-        The token, or None if the dtype has fields or objects, or numpy does not own the memory.
-    """
-    head = brief_head(plain, plain.shape)
-    return None if head is None else brief_token(head, plain, walk)
-
-
-def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
-    """Return the ``head`` for ``brief_token``, or None if the array is not simple.
-
-    Args:
-        plain: The array.
-        shape: The shape of the views that are passed to ``brief_token``.
-    """
-    dtype = plain.dtype
-    if dtype.names is not None or dtype.hasobject:
-        return None
-    if plain.nbytes and not owns_array(plain):
-        return None
-    return _head(dtype, shape)
-
-
-def brief_token(head: bytes, plain: Any, walk: Walk) -> bytes:
-    """Return the token of an array, given its ``brief_head``."""
-    return b"D" + xxh3_128_digest(head + _read(plain, walk, borrowed=False))
-
-
-def _head(dtype: Any, shape: tuple[int, ...]) -> bytes:
-    return f"array {name_of(dtype)} {shape}".encode()
 
 
 def _write_objects(plain: Any, walk: Walk) -> Bytes:

@@ -6,13 +6,14 @@ How pandas groups columns into blocks does not affect the digest.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from operator import methodcaller
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
+from ipytorchseed.fingerprint.arrays import name_of, series_of
+from ipytorchseed.fingerprint.memory import owns_array
 from ipytorchseed.fingerprint.objects import PARTS, find_times
 from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.value import SUMS
@@ -20,34 +21,17 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_member, name_of_class
 
 
-def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bytes | None]]:
-    """Return the values of each column, as views of pandas' blocks, in column order.
-
-    Each is paired with the ``head`` for ``brief_token``, or None. The head is computed once per
-    block, because computing it takes longer than reading most columns.
-    """
+def _columns(manager: Any, walk: Walk) -> list[Any]:
+    """Return the values of each column, as views of pandas' blocks, in column order."""
     found: list[Any] = [None] * len(manager.axes[0])
     for block in manager.blocks:
         values = block.values
         flat = getattr(values, "ndim", 1) == 1
         places = block.mgr_locs.as_array.tolist()
         walk.tick(len(places))
-        plain = not flat and type(values) is sys.modules["numpy"].ndarray
-        head = brief_head(values, values.shape[1:]) if plain else None
         for place, each in zip(places, [values] if flat else values, strict=True):
-            found[place] = each, head
+            found[place] = each
     return found
-
-
-def _write_columns(
-    columns: Sequence[tuple[Any, bytes | None]], walk: Walk
-) -> Generator[object, bytes, list[tuple[str, bytes]]]:
-    tokens = []
-    for values, head in columns:
-        token = (yield values) if head is None else brief_token(head, values, walk)
-        tokens.append(("", token))
-    walk.tick(len(tokens))
-    return tokens
 
 
 def _brief(index: Any) -> Any:
@@ -59,10 +43,12 @@ def _brief(index: Any) -> Any:
     return ["range", places.start, places.stop, places.step, fields.get("_name")]
 
 
-def _sums(columns: Sequence[tuple[Any, bytes | None]]) -> bytes:
+def _sums(columns: Sequence[Any]) -> bytes:
     """Return sums of the bits of each numeric column, which ignore the order of rows."""
-    plain = [values for values, head in columns if head is not None and values.itemsize <= _WORD]
-    sums = (values.view(f"u{values.itemsize}").sum(dtype="u8") for values in plain)
+    arrays = [each for each in columns if type(each) is sys.modules["numpy"].ndarray]
+    plain = [it for it in arrays if it.dtype.kind in "biuf" and it.itemsize <= _WORD]
+    owned = [each for each in plain if owns_array(each)]
+    sums = (each.view(f"u{each.itemsize}").sum(dtype="u8") for each in owned)
     return b"".join(each.tobytes() for each in sums)
 
 
@@ -83,10 +69,10 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     labels = yield (head if plain else _brief(columns))
     index_token = yield _brief(index)
     for place in find_times(names):
-        values[place] = None, None
-    tokens = yield from _write_columns(walk.pick(values), walk)
+        values[place] = None
+    tokens = yield from walk.tokens(walk.pick(values))
     rest = yield from _rest(value, fields, walk)
-    content = b"frame" + labels + index_token + join(tokens) + rest
+    content = b"frame" + labels + index_token + join([("", each) for each in tokens]) + rest
     if not walk.top:
         return Draft(content, "frame")
     shape = f"{len(index)} x {len(columns)}"
@@ -95,7 +81,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     if walk.exact and sums:
         parts[SUMS] = xxh3_64_hexdigest(sums)
     told = zip(names, tokens, strict=False)
-    parts |= {f"k:{name}": digest_of(each) for name, (_, each) in told if type(name) is str}
+    parts |= {f"k:{name}": digest_of(each) for name, each in told if type(name) is str}
     return Draft(content, "frame", f"DataFrame {shape}", parts)
 
 

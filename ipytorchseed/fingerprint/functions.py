@@ -156,18 +156,6 @@ def _of_library(value: Any) -> bytes:
     return b"library function" + text(module) + text(name) + text(version)
 
 
-def brief_function(value: Any, walk: Walk) -> bytes | None:  # noqa: ARG001
-    """Return the token of a function without defaults, closure and attributes.
-
-    For other functions, return None.
-    """
-    if content := _of_library(value):
-        return b"D" + xxh3_128_digest(content)
-    if value.__defaults__ or value.__kwdefaults__ or _closure(value) or value.__dict__:
-        return None
-    return b"D" + xxh3_128_digest(b"function" + code_digest(value.__code__) + b";;")
-
-
 def _defaults(function: Any) -> list[tuple[str, object]]:
     """Return the names and defaults of the parameters that have one."""
     code, by_place = function.__code__, function.__defaults__ or ()

@@ -9,7 +9,9 @@ import sys
 import types
 import weakref
 from collections import deque
+from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from ipytorchseed.fingerprint import (
     arrays,
@@ -26,9 +28,9 @@ from ipytorchseed.fingerprint import (
     texts,
 )  # fmt: skip
 from ipytorchseed.fingerprint.scalars import LEAVES
-from ipytorchseed.fingerprint.walk import BRIEF, Writer
+from ipytorchseed.fingerprint.walk import Writer
 from ipytorchseed.introspection.anatomy import module_of_class, mro, per_object
-from ipytorchseed.introspection.values import imported
+from ipytorchseed.introspection.values import ITERATORS, ITERTOOLS, imported
 
 _object, _state, _fields = objects.object_writer, objects.state_writer, functions.fields
 _bounds = operator.attrgetter("start", "stop", "step")
@@ -88,11 +90,11 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("reference", weakref.ref.__call__), "weakref:ref"),
     (_state("reference", lambda _: None), "weakref:ProxyType", "weakref:CallableProxyType"),
     (_state("pattern", operator.attrgetter("pattern", "flags")), "re:Pattern"),
-    (_state("decimal", builtin.decimal, show=True), "decimal:Decimal"),
+    (_state("decimal", Decimal.__str__, show=True), Decimal),
     (_state("path", builtin.path), "pathlib:PurePath"),
     (_state("file", builtin.memory_file), "io:BytesIO", "io:StringIO"),
     (_state("text", builtin.captured), "IPython.utils.capture:CapturedIO"),
-    (_state("zone", builtin.zone), "zoneinfo:ZoneInfo"),
+    (_state("zone", ZoneInfo.__str__), ZoneInfo),
     (_state("row", builtin.row), "sqlite3:Row"),
     (_state("context variable", lambda it: (it.name, it.get(None))), "_contextvars:ContextVar"),
     *((_state(name, builtin.moment), f"datetime:{name}")
@@ -203,8 +205,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "bokeh.model.model:Model"),
     (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
     # Opaque objects
-    (_state("iterator", opaque.iterator_position, opaque=True), *opaque.ITERATORS),
-    (_state("iterator", opaque.referents, opaque=True), *opaque.ITERTOOLS),
+    (_state("iterator", opaque.iterator_position, opaque=True), *ITERATORS),
+    (_state("iterator", opaque.referents, opaque=True), *ITERTOOLS),
     (opaque.write_generator, types.GeneratorType, types.CoroutineType,
      types.AsyncGeneratorType),
     (_state("file", opaque.file_position, show=True, opaque=True), "io:FileIO",
@@ -217,8 +219,6 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (opaque.write_database, "sqlite3:Connection"),
     (_state("lock", opaque.lock_state, show=True, opaque=True), "_thread:LockType"),
 )  # fmt: skip
-
-BRIEF[id(types.FunctionType)] = functions.brief_function
 
 _rows: dict[int, Writer] = {}
 _waiting: list[Any] = []
@@ -246,8 +246,6 @@ def _arrive() -> None:
             _rows.setdefault(id(found), row[2])
             if row[2] is arrays.write_number:
                 LEAVES.update(arrays.number_leaves())
-            elif row[2] is arrays.write_array:
-                BRIEF[id(found)] = arrays.brief_array
             _waiting.remove(row)
 
 

@@ -16,8 +16,8 @@ from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 
-# Codes of the dtypes whose scalars are all content. Those of long doubles have undefined padding.
-_NUMBERS = "?bBhHiIlLqQfdFDOe"
+# Codes of the dtypes of numbers.
+_NUMBERS = "?bBhHiIlLqQefdgFDGO"
 
 
 _cached_name = lru_cache(str)
@@ -45,7 +45,7 @@ def write_array(value: Any, walk: Walk) -> Writing:
             raise UnreadableError("its objects are in foreign memory")
         body = yield from _write_objects(plain, walk)
     else:
-        body = _read(plain, walk, borrowed=borrowed)
+        body = walk.read_array(plain, borrowed=borrowed) if plain.nbytes else b""
     more = b""
     if plain is not value:
         mapped = issubclass(type(value), numpy.memmap)
@@ -77,22 +77,6 @@ _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
 _OF_FILE = frozenset({"filename", "mode", "offset"})
 
 
-def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
-    if plain.nbytes == 0:
-        return b""
-    numpy = sys.modules["numpy"]
-    if plain.dtype.char in "gG" and numpy.finfo(plain.dtype).nmant == _OF_X87:
-        if borrowed:
-            require(plain)
-        rows = numpy.ascontiguousarray(plain).view(numpy.uint8)
-        plain = rows.reshape(-1, numpy.dtype("g").itemsize)[:, :10]  # the other bytes are undefined
-    return walk.read_array(plain, borrowed=borrowed)
-
-
-# Bits of the fraction of an x86 extended-precision float.
-_OF_X87 = 63
-
-
 def series_of(plain: Any) -> tuple[float, ...] | None:
     """Return the numbers of a short one-dimensional array or scalar, if readable."""
     most = 1 if plain.ndim > 1 else SERIES
@@ -110,15 +94,9 @@ def write_number(value: Any, walk: Walk) -> Writing:
     numpy = sys.modules["numpy"]
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
-    plain = numpy.asarray(value) if dtype.kind == "V" or dtype.char in "gG" else None
-    if dtype.kind == "V" and not owns_array(plain):  # a record that is a view of an array
-        require(plain)
-    if dtype.hasobject:
-        body = yield generic.item(value)
-    elif dtype.char in "gG":
-        body = _read(plain, walk, borrowed=False)
-    else:
-        body = generic.tobytes(value)
+    if dtype.kind == "V" and not owns_array(plain := numpy.asarray(value)):
+        require(plain)  # a record that is a view of an array
+    body = (yield generic.item(value)) if dtype.hasobject else generic.tobytes(value)
     name = name_of(dtype)
     content = b"number" + name_bytes(name) + body
     if not walk.top:

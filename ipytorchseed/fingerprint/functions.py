@@ -6,7 +6,6 @@ A function's fingerprint covers its code, defaults, closure and attributes.
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -103,10 +102,6 @@ _DYNAMO = "_torchdynamo_orig_callable"  # an attribute of torch.compile's wrappe
 _CALLED = "__dynamo_disable"
 
 
-# Caches of ``functools.singledispatch``, which are not content.
-_LOOKED_UP = frozenset({"_clear_cache", "cache_token", "dispatch_cache"})
-
-
 def cells(function: Any) -> list[tuple[str, object]]:
     """Return the names and values of the variables in a function's closure."""
     found = []
@@ -129,13 +124,8 @@ def write_function(value: Any, walk: Walk) -> Writing:
         return Draft(b"compiled" + token, "function", f"compiled {name}", parts)
     code = code_digest(value.__code__)
     defaults = yield from walk.named(_defaults(value))
-    closed_over = cells(value)
+    closure = yield from walk.named(cells(value))
     own = [each for each in _by_name(dict.items(attributes)) if each[0] != _CALLED]
-    if value.__globals__ is vars(functools):
-        closed_over, own = (
-            [each for each in items if each[0] not in _LOOKED_UP] for items in (closed_over, own)
-        )
-    closure = yield from walk.named(closed_over)
     others = yield from walk.named(own)
     closed = join(closure)
     content = b"function" + code + join(defaults) + b";" + closed + b";" + join(others)

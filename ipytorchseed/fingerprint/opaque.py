@@ -124,8 +124,3 @@ def write_database(value: Any, walk: Walk) -> Writing:
         wrote = str(sqlite3.Connection.total_changes.__get__(value))
     parts = {"rows written": wrote}
     return Draft(wrote.encode(), DATABASE, DATABASE, parts, opaque=True)
-
-
-def lock_state(value: Any) -> str:
-    """Return ``held`` or ``free``."""
-    return "held" if type(value).locked(value) else "free"

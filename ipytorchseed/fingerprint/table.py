@@ -51,9 +51,6 @@ _BAR_TIMES = (
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
 )  # fmt: skip
 
-# Attributes of asteval's interpreter: the time, its input, names in hash order, and all of numpy.
-_EVALUATORS = ("code_text", "no_deepcopy", "node_handlers", "start_time", "symtable")
-
 # Attributes of Lightning's checkpoints: times, and paths of folders that are numbered per run.
 _CHECKPOINTS = (
     "_fs", "_last_checkpoint_saved", "_last_time_checked", "best_k_models", "best_model_path",
@@ -203,7 +200,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "pydantic.type_adapter:TypeAdapter"),
     (_object("_document", "_temp_document", "_id"),  # where it was shown; a number per process
      "bokeh.model.model:Model"),
-    (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
+    # Each of lmfit's parameters has one, with the time, and all of numpy.
+    (_state("evaluator", lambda _: None), "asteval.asteval:Interpreter"),
     # Opaque objects
     (_state("iterator", opaque.iterator_position, opaque=True), *ITERATORS),
     (_state("iterator", opaque.referents, opaque=True), *ITERTOOLS),
@@ -217,7 +215,6 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "ipytorchseed.notebook.rng_magic:Inspection"),
     (_state("booster", libraries.booster_rounds, opaque=True), "xgboost.core:Booster"),
     (opaque.write_database, "sqlite3:Connection"),
-    (_state("lock", opaque.lock_state, show=True, opaque=True), "_thread:LockType"),
 )  # fmt: skip
 
 _rows: dict[int, Writer] = {}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from operator import methodcaller
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
@@ -165,14 +164,10 @@ def arrow_state(value: Any) -> object:
         parts = chunk.buffers()
         if whole and not chunk.null_count:
             parts[:1] = [None]  # the validity bitmap, which has no information here
-        small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
-        read = methodcaller("to_pybytes") if small else memoryview
-        told.append((len(chunk), chunk.offset, [it if it is None else read(it) for it in parts]))
+        buffers = [None if each is None else memoryview(each) for each in parts]
+        told.append((len(chunk), chunk.offset, buffers))
     return str(value.type), told
 
-
-# Up to this many bytes, copying an array is faster than reading it in place.
-_COPIED = 2**12
 
 # Up to this many bytes, the chunks of an array are joined, which normalizes their layout.
 _JOINED = 2**24

@@ -34,12 +34,6 @@ from ipytorchseed.introspection.values import text as plain_text
 
 _CONSTANT = frozenset(dis.hasconst)
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
-# Code that uses one of these names may look up its local variables by name.
-_ASK_LOCALS = frozenset({
-    "__code__", "_getframe", "breakpoint", "currentframe", "dir", "eval", "evaluate", "exec",
-    "locals", "query", "settrace", "sql", "stack", "vars",
-})  # fmt: skip
-
 _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
 
 
@@ -47,8 +41,8 @@ def _read_code(code: types.CodeType) -> bytes:
     """Digest a code object; 16 bytes.
 
     A constant is encoded where it is loaded, instead of its index in ``co_consts``. So a docstring
-    has no effect: it changes the indices, but is never loaded. Names of local variables are
-    included only if the code may look them up, with ``locals()`` or similar.
+    has no effect: it changes the indices, but is never loaded. Names of local variables have no
+    effect either, unless they are parameters.
     """
     raw = code.co_code
     written = bytearray(raw)
@@ -63,9 +57,7 @@ def _read_code(code: types.CodeType) -> bytes:
             argument = 0
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
     parameters = sum(counts) - code.co_posonlyargcount + (code.co_flags & 12).bit_count()
-    hidden = _ASK_LOCALS.isdisjoint(code.co_names)
-    variables = code.co_varnames[:parameters] if hidden else code.co_varnames
-    names = (code.co_names, variables, code.co_freevars, code.co_cellvars)
+    names = (code.co_names, code.co_varnames[:parameters], code.co_freevars, code.co_cellvars)
     head = repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode()
     handlers = code.co_exceptiontable
     told = [b"".join([b"(", *map(text, each), b")"]) for each in names]

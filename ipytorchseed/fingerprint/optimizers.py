@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.elements import readable
-from ipytorchseed.fingerprint.memory import UnreadableError
 from ipytorchseed.fingerprint.modules import entries
-from ipytorchseed.fingerprint.native import native
 from ipytorchseed.fingerprint.scalars import count, join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
@@ -89,8 +84,4 @@ def _shown(value: Any) -> str:
         return f"{value:g}"
     if kind is tuple and all(type(each) in (int, float) for each in value):
         return f"({', '.join(f'{each:g}' for each in value)})"
-    torch = sys.modules["torch"]
-    if kind is torch.Tensor and value.numel() == 1 and native().device(value).type == "cpu":
-        with suppress(UnreadableError):
-            return f"{readable(value).item():g}"
     return "unknown"

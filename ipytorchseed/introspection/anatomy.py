@@ -86,10 +86,6 @@ def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
     return get
 
 
-# Integers up to this are assumed not to be addresses.
-_SMALL = 2**32 - 1
-
-
 class Anatomy(Struct, frozen=True):
     """The places where objects of a class store their attributes.
 
@@ -122,10 +118,7 @@ class Anatomy(Struct, frozen=True):
         """Yield the name and value of each slot that is set."""
         for name, at in self.slots:
             found = self._read(value, name, at)
-            # The value may be a pointer that a C class exposes.
-            large = self.hidden and type(found) is int and found > _SMALL
-            address = large and "__slots__" not in own(mro(type(value))[at])
-            if found is not _MISSING and not address:
+            if found is not _MISSING:
                 yield name, found
 
     def attributes(self, value: object) -> list[tuple[str, object]]:

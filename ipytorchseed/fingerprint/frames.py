@@ -20,28 +20,6 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_member, name_of_class
 
 
-def _columns(manager: Any, walk: Walk) -> list[Any]:
-    """Return the values of each column, as views of pandas' blocks, in column order."""
-    found: list[Any] = [None] * len(manager.axes[0])
-    for block in manager.blocks:
-        values = block.values
-        flat = getattr(values, "ndim", 1) == 1
-        places = block.mgr_locs.as_array.tolist()
-        walk.tick(len(places))
-        for place, each in zip(places, [values] if flat else values, strict=True):
-            found[place] = each
-    return found
-
-
-def _brief(index: Any) -> Any:
-    """Return an Index, or for a ``RangeIndex`` its start, stop, step and name."""
-    if type(index).__name__ != "RangeIndex":
-        return index
-    fields = dictionary_of(index)
-    places = fields["_range"]
-    return ["range", places.start, places.stop, places.step, fields.get("_name")]
-
-
 def _sums(columns: Sequence[Any]) -> bytes:
     """Return sums of the bits of each numeric column, which ignore the order of rows."""
     arrays = [each for each in columns if type(each) is sys.modules["numpy"].ndarray]
@@ -60,13 +38,13 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     fields = dictionary_of(value)
     manager = fields["_mgr"]
     columns, index = manager.axes
-    values = _columns(manager, walk)
+    values = [*map(manager.iget_values, range(len(columns)))]
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
     plain = bool(names) and all(type(name) is str for name in names)
     head = [str(columns.dtype), dictionary_of(columns).get("_name"), *names]
-    labels = yield (head if plain else _brief(columns))
-    index_token = yield _brief(index)
+    labels = yield (head if plain else columns)
+    index_token = yield index
     for place in find_times(names):
         values[place] = None
     tokens = yield from walk.tokens(walk.pick(values))
@@ -90,7 +68,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
     manager = fields["_mgr"]
     index = manager.axes[0]
     values = manager.blocks[0].values
-    head = _brief(index), values, fields.get("_name")
+    head = index, values, fields.get("_name")
     index_token, token, name = yield from walk.tokens(head)
     rest = yield from _rest(value, fields, walk)
     content = b"series" + token + index_token + name + rest

@@ -86,9 +86,6 @@ def _constant(value: Any) -> bytes:
 # Types of default arguments that calls may mutate.
 _SIZED = (list, dict, set)
 
-_closure = types.FunctionType.__dict__["__closure__"].__get__
-_cell = types.CellType.__dict__["cell_contents"].__get__
-
 _DYNAMO = "_torchdynamo_orig_callable"  # an attribute of torch.compile's wrapper
 # an attribute that torch adds to some functions, such as manual_seed, on the first call
 _CALLED = "__dynamo_disable"
@@ -97,9 +94,9 @@ _CALLED = "__dynamo_disable"
 def cells(function: Any) -> list[tuple[str, object]]:
     """Return the names and values of the variables in a function's closure."""
     found = []
-    for name, cell in zip(function.__code__.co_freevars, _closure(function) or (), strict=False):
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):  # empty
-            found.append((name, _cell(cell)))
+            found.append((name, cell.cell_contents))
     return found
 
 
@@ -166,16 +163,6 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     token = b"" if type(bound) is types.ModuleType else (yield bound)
     content = b"builtin" + text(where) + text(name) + token
     return Draft(content, "function", f"builtin function {value.__name__}")
-
-
-def write_method(value: Any, walk: Walk) -> Writing:
-    """Encode a bound method: the function and the object."""
-    inner = value.__func__
-    tokens = yield from walk.tokens((inner, value.__self__))
-    plain = type(inner) is types.FunctionType
-    name = inner.__code__.co_name if plain else anatomy(type(inner)).title
-    shown = f"method {name} of {anatomy(type(value.__self__)).title}"
-    return Draft(b"method" + b"".join(tokens), "method", shown)
 
 
 def fields(*names: str) -> Callable[[Any], object]:

@@ -12,7 +12,7 @@ from ipytorchseed.fingerprint.arrays import series_of
 from ipytorchseed.fingerprint.builtin import class_of
 from ipytorchseed.fingerprint.memory import is_borrowed_image
 from ipytorchseed.fingerprint.objects import PARTS, write_object
-from ipytorchseed.fingerprint.scalars import join, text
+from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -93,17 +93,6 @@ def write_jax_array(value: Any, walk: Walk) -> Writing:
     return Draft(content, "array", f"{name} JAX array {size}", parts, series_of(plain))
 
 
-def write_jax_key(value: Any, walk: Walk) -> Writing:
-    """Encode a JAX random key: the name of its algorithm, and its numbers."""
-    held: dict[str, Any] = dict(anatomy(type(value)).attributes(value))
-    token = yield held["_base_array"]
-    method = text(str(held["_impl"].name))
-    draft = Draft(b"jax key" + method + token, "key")
-    if walk.top:
-        draft.summary, draft.parts = "JAX random key", {"key": digest_of(token)}
-    return draft
-
-
 def booster_rounds(value: Any) -> object:
     """Return for how many rounds an XGBoost booster was trained."""
     return class_of(value, "xgboost.core.Booster").num_boosted_rounds(value)
@@ -150,14 +139,8 @@ def write_image(value: Any, walk: Walk) -> Writing:
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
     users = not made.name.startswith("PIL.")
-    if users or touched or fields.get("_im") is None:
+    if users or touched or fields.get("_im") is None or is_borrowed_image(fields):
         return (yield from write_object(value, walk))
-    if is_borrowed_image(fields):
-        draft = yield from write_object(value, walk)
-        width, height = fields["_size"]
-        draft.kind, draft.parts = "image", {}
-        draft.summary = f"{fields['_mode']} image of {width} x {height}"
-        return draft
     tokens = yield from walk.named([(each, fields.get(each)) for each in _OF_IMAGE])
     width, height = fields["_size"]
     rows = walk.split(height, 4 * width * height)

@@ -101,7 +101,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("exception", builtin.raised), BaseException),
     # Code
     (functions.write_function, types.FunctionType),
-    (functions.write_method, types.MethodType),
+    (_state("method", _fields("__func__", "__self__")), types.MethodType),
     (functions.write_builtin, types.BuiltinFunctionType, types.MethodDescriptorType,
      types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType,
      types.GetSetDescriptorType, types.MemberDescriptorType, "numpy:ufunc",
@@ -157,7 +157,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (libraries.write_polars_frame, "polars:DataFrame"),
     (libraries.write_image, "PIL.Image:Image"),
     (libraries.write_jax_array, "jaxlib._jax:ArrayImpl", "jaxlib.xla_extension:ArrayImpl"),
-    (libraries.write_jax_key, "jax._src.random.prng:PRNGKeyArray", "jax._src.prng:PRNGKeyArray"),
+    (_state("key", _fields("_base_array")), "jax._src.random.prng:PRNGKeyArray",
+     "jax._src.prng:PRNGKeyArray"),
     (_state("tree", libraries.tree_state), "sklearn.tree._tree:Tree"),
     (_state("tree", libraries.points_state), "scipy.spatial:cKDTree"),
     (_state("tree", libraries.neighbors_state), "sklearn.neighbors:KDTree",

@@ -139,8 +139,14 @@ def write_image(value: Any, walk: Walk) -> Writing:
     fields: dict[str, Any] = dict(made.attributes(value))
     touched = getattr(fields.get("palette"), "dirty", 0)
     users = not made.name.startswith("PIL.")
-    if users or touched or fields.get("_im") is None or is_borrowed_image(fields):
+    if users or touched or fields.get("_im") is None:
         return (yield from write_object(value, walk))
+    if is_borrowed_image(fields):
+        draft = yield from write_object(value, walk)
+        width, height = fields["_size"]
+        draft.kind, draft.parts = "image", {}
+        draft.summary = f"{fields['_mode']} image of {width} x {height}"
+        return draft
     tokens = yield from walk.named([(each, fields.get(each)) for each in _OF_IMAGE])
     width, height = fields["_size"]
     rows = walk.split(height, 4 * width * height)

@@ -24,12 +24,9 @@ from ipytorchseed.introspection.anatomy import Anatomy, anatomy, dictionary_of, 
 # Up to this many parameters are listed one by one; more are one part. The same for buffers.
 NAMED = 64
 
-# Dictionaries of hooks. Their keys are not content: torch numbers the hooks of the process.
-HOOKS = frozenset({
-    "_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks",
-    "_load_state_dict_post_hooks", "_load_state_dict_pre_hooks", "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-})  # fmt: skip
+# The suffix of the names of dictionaries with hooks. Their keys are not content, because torch
+# numbers the hooks of the process.
+HOOKS = "_hooks"
 
 # Attributes that are written separately, lists of them in recurrent layers, and options of hooks.
 _TREE = frozenset({
@@ -149,7 +146,7 @@ def _sort_fields(fields: dict[Any, Any], made: Anatomy, module: Any) -> tuple[Na
     for name, item in [*fields.items()]:
         if type(name) is not str or name in _TREE or (item is None and name in _UNSET):
             continue
-        if name not in HOOKS:
+        if not name.endswith(HOOKS) or not issubclass(type(item), dict):
             plain.append((name, item))
         elif item:
             hooks.append((name, [hook for _, hook in entries(item)]))

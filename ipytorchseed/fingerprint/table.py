@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import operator
 import random
-import sys
 import types
 import weakref
 from collections import deque
@@ -220,8 +219,6 @@ KINDS: tuple[tuple[Any, ...], ...] = (
 
 _rows: dict[int, Writer] = {}
 _waiting: list[Any] = []
-# The number of imported modules at the last check, and the name of the latest.
-_loaded: tuple[int, str] = (0, "")
 
 for _write, *_types in KINDS:
     for _type in _types:
@@ -233,11 +230,6 @@ for _write, *_types in KINDS:
 
 def _arrive() -> None:
     """Activate the rows whose module was imported since the last call."""
-    global _loaded  # noqa: PLW0603 -- the rows are global too
-    loaded = len(sys.modules), next(reversed(sys.modules))
-    if loaded == _loaded:  # called for each new class
-        return
-    _loaded = loaded
     for row in [*_waiting]:
         found = imported(row[0], row[1])
         if issubclass(type(found), type):

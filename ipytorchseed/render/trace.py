@@ -30,13 +30,7 @@ def write_comparison(found: Comparison) -> str:
         if place.code:
             parts.append(visible(f"    {place.line}: {place.code}")[: width()].rstrip())
         parts += [wrap(each, first="    ") for each in _evidence(found, first)]
-    roundings = [
-        f"{each.operation.name}, {where(each.operation)}:"
-        f" {'once' if each.count == 1 else f'{each.count:,} times'}, at most {apart(each.largest)}"
-        for each in found.roundings[:_MOST]
-    ]
     listed = {
-        f"Differs in rounding{' before that' if first is not None else ''}": roundings,
         "Settings that differ, A → B": [f"{name}: {a} → {b}" for name, a, b in found.settings],
         "Operations of one run only": stretches(found),
     }
@@ -101,9 +95,6 @@ def comparison_json(found: Comparison) -> str:
         b=_trace_json(found.b),
         first_divergence=_parting_json(found.first, found.rtol),
         first_operation=_parting_json(found.operation, found.rtol),
-        rounding=[
-            {**_place_json(it.operation), **pick(it, "count", "largest")} for it in found.roundings
-        ],
         stretches=[
             {
                 "operations_a": each.counts[0].total(),

@@ -1,4 +1,4 @@
-"""Compares two traces: finds divergence, rounding, and unpaired operations."""
+"""Compares two traces: finds divergence and unpaired operations."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import Keys, align
-from ipytorchseed.trace.comparison import FirstDifference, Rounding, Span
+from ipytorchseed.trace.comparison import FirstDifference, Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
-from ipytorchseed.trace.format import STATE, Place
+from ipytorchseed.trace.format import STATE
 from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.trace.summaries import apart_each, differences, has_close
-
-# The maximum number of places with different rounding that are reported.
-_MOST = 10
 
 
 def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
@@ -54,7 +51,6 @@ class Comparison:
         first: The first divergence, or None.
         operation: The first operation with equal inputs and different results, or None.
         spans: Unpaired operations, in the order of B.
-        roundings: Differences by rounding before the first divergence.
         settings: Versions, hardware and flags that differ: each as name, A's value and B's value.
         equal: Whether the runs do not diverge.
     """
@@ -88,7 +84,6 @@ class Comparison:
         self.equal = self.first is None
         caught = np.flatnonzero(self._given_same & ~self._good)
         self.operation = self._parting("operation", int(caught[0])) if len(caught) else None
-        self.roundings = self._roundings(np.flatnonzero(~same_made[:until]).tolist())
         ours, theirs = a.header.settings, b.header.settings
         self.settings = [(n, it, theirs[n]) for n, it in ours.items() if theirs.get(n, it) != it]
 
@@ -269,17 +264,6 @@ class Comparison:
         apart = float(self._apart[pair])
         difference = None if np.isnan(apart) else apart
         return FirstDifference(kind, self.a.operation(at), self.b.operation(to), difference)
-
-    def _roundings(self, pairs: list[int]) -> list[Rounding]:
-        found: dict[tuple[str, Place], list[int]] = {}
-        for pair in pairs:
-            call = self.b.call(self._operations(pair)[1])
-            found.setdefault((call.operation, call.place), []).append(pair)
-        roundings = []
-        for held in [*found.values()][:_MOST]:
-            first = self.b.operation(self._operations(held[0])[1])
-            roundings.append(Rounding(first, len(held), float(self._apart[held].max())))
-        return roundings
 
 
 def _of_span(span: Span) -> FirstDifference:

@@ -16,8 +16,8 @@ from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import join, name_bytes
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing
 
-# Codes of the dtypes whose scalars are all content. Those of long doubles have undefined padding.
-_NUMBERS = "?bBhHiIlLqQfdFDOe"
+# Codes of the dtypes of numbers.
+_NUMBERS = "?bBhHiIlLqQefdgFDGO"
 
 
 _cached_name = lru_cache(str)
@@ -45,61 +45,21 @@ def write_array(value: Any, walk: Walk) -> Writing:
             raise UnreadableError("its objects are in foreign memory")
         body = yield from _write_objects(plain, walk)
     else:
-        body = _read(plain, walk, borrowed=borrowed)
+        body = walk.read_array(plain, borrowed=borrowed) if plain.nbytes else b""
     more = b""
     if plain is not value:
         mapped = issubclass(type(value), numpy.memmap)
         skip = _NOT_CONTENT | _OF_FILE if mapped else _NOT_CONTENT
         more = yield from encode_extras(value, walk, numpy.ndarray, skip=skip)
-    content = _head(dtype, shape) + more + body
+    name = name_of(dtype)
+    content = f"array {name} {shape}".encode() + more + body
     if not walk.top:
         return Draft(content, "array")
-    name = name_of(dtype)
     if not plain.flags.c_contiguous:
         walk.strides.append(str(plain.strides))
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": name}
     return Draft(content, "array", f"{name} array {size}", parts, series_of(plain))
-
-
-def brief_array(plain: Any, walk: Walk) -> bytes | None:
-    """Return the token of a simple array without running its writer.
-
-    The token is the same as with ``write_array``.
-
-    Args:
-        plain: The array, not of a subclass.
-        walk: The current walk.
-
-    Returns:
-        The token, or None if the dtype has fields or objects, or numpy does not own the memory.
-    """
-    head = brief_head(plain, plain.shape)
-    return None if head is None else brief_token(head, plain, walk)
-
-
-def brief_head(plain: Any, shape: tuple[int, ...]) -> bytes | None:
-    """Return the ``head`` for ``brief_token``, or None if the array is not simple.
-
-    Args:
-        plain: The array.
-        shape: The shape of the views that are passed to ``brief_token``.
-    """
-    dtype = plain.dtype
-    if dtype.names is not None or dtype.hasobject:
-        return None
-    if plain.nbytes and not owns_array(plain):
-        return None
-    return _head(dtype, shape)
-
-
-def brief_token(head: bytes, plain: Any, walk: Walk) -> bytes:
-    """Return the token of an array, given its ``brief_head``."""
-    return b"D" + xxh3_128_digest(head + _read(plain, walk, borrowed=False))
-
-
-def _head(dtype: Any, shape: tuple[int, ...]) -> bytes:
-    return f"array {name_of(dtype)} {shape}".encode()
 
 
 def _write_objects(plain: Any, walk: Walk) -> Bytes:
@@ -115,22 +75,6 @@ _NOT_CONTENT = frozenset({"_sharedmask", "_mmap"})
 
 # Attributes that name the file of a memory map. A copy of the array does not have them.
 _OF_FILE = frozenset({"filename", "mode", "offset"})
-
-
-def _read(plain: Any, walk: Walk, *, borrowed: bool) -> bytes:
-    if plain.nbytes == 0:
-        return b""
-    numpy = sys.modules["numpy"]
-    if plain.dtype.char in "gG" and numpy.finfo(plain.dtype).nmant == _OF_X87:
-        if borrowed:
-            require(plain)
-        rows = numpy.ascontiguousarray(plain).view(numpy.uint8)
-        plain = rows.reshape(-1, numpy.dtype("g").itemsize)[:, :10]  # the other bytes are undefined
-    return walk.read_array(plain, borrowed=borrowed)
-
-
-# Bits of the fraction of an x86 extended-precision float.
-_OF_X87 = 63
 
 
 def series_of(plain: Any) -> tuple[float, ...] | None:
@@ -150,15 +94,9 @@ def write_number(value: Any, walk: Walk) -> Writing:
     numpy = sys.modules["numpy"]
     generic = numpy.generic
     dtype = generic.dtype.__get__(value)
-    plain = numpy.asarray(value) if dtype.kind == "V" or dtype.char in "gG" else None
-    if dtype.kind == "V" and not owns_array(plain):  # a record that is a view of an array
-        require(plain)
-    if dtype.hasobject:
-        body = yield generic.item(value)
-    elif dtype.char in "gG":
-        body = _read(plain, walk, borrowed=False)
-    else:
-        body = generic.tobytes(value)
+    if dtype.kind == "V" and not owns_array(plain := numpy.asarray(value)):
+        require(plain)  # a record that is a view of an array
+    body = (yield generic.item(value)) if dtype.hasobject else generic.tobytes(value)
     name = name_of(dtype)
     content = b"number" + name_bytes(name) + body
     if not walk.top:

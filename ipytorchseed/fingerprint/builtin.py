@@ -40,11 +40,6 @@ def path(value: Any) -> object:
     return {name: it for name, it in anatomy(type(value)).attributes(value) if name in wanted}
 
 
-def decimal(value: Any) -> object:
-    """Return the text of a decimal, which includes sign, exponent and NaN payload."""
-    return class_of(value, "decimal.Decimal").__str__(value)
-
-
 def memory_file(value: Any) -> object:
     """Return the content and position of an in-memory file."""
     base = class_of(value, "_io.")
@@ -81,11 +76,6 @@ def captured(value: Any) -> object:
 
 
 _ADDRESS = lazy_pattern(r"0x[0-9a-fA-F]{4,}")
-
-
-def zone(value: Any) -> object:
-    """Return a time zone's name."""
-    return class_of(value, "zoneinfo.ZoneInfo").key.__get__(value)
 
 
 def reduced(value: Any) -> object:

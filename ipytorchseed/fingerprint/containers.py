@@ -21,7 +21,7 @@ from ipytorchseed.fingerprint.meter import BATCH, ITEMS, SpentError
 from ipytorchseed.fingerprint.objects import PARTS, encode_extras, find_times, inner_parts
 from ipytorchseed.fingerprint.scalars import LEAVES
 from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
-from ipytorchseed.introspection.anatomy import find_member
+from ipytorchseed.introspection.anatomy import anatomy, find_member
 
 # The maximum length of a ``series``: numbers that a fingerprint stores as values.
 SERIES = 8192
@@ -145,16 +145,12 @@ def sequence_writer(base: Any) -> Writer:
             return Draft(content, word)
         parts = extras | (yield from _sequence_parts(value, length, series, tokens, walk))
         numbers = series_of(series) if len(series) == length else None
-        return Draft(content, word, f"{_title(value)} of {length:,}", parts, numbers)
+        return Draft(content, word, f"{anatomy(type(value)).title} of {length:,}", parts, numbers)
 
     return write
 
 
 _limit = deque.__dict__["maxlen"].__get__
-
-
-def _title(value: object) -> str:
-    return type.__dict__["__name__"].__get__(type(value))  # type: ignore[no-any-return]
 
 
 def _pieces(base: Any, value: Any, length: int, walk: Walk) -> Iterator[Sequence[Any]]:
@@ -282,4 +278,4 @@ def write_dict(value: Any, walk: Walk) -> Writing:
         return Draft(content, "dict")
     if more:
         parts["more"] = xxh3_64_hexdigest(more)
-    return Draft(content, "dict", f"{_title(value)} of {length:,}", parts)
+    return Draft(content, "dict", f"{anatomy(type(value)).title} of {length:,}", parts)

@@ -16,7 +16,7 @@ from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import DERIVED, OUTDATED, PENDING, SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Walk
 from ipytorchseed.introspection.anatomy import anatomy, module_of_class, own, per_object
-from ipytorchseed.introspection.ownership import is_local_module, may_be_local
+from ipytorchseed.introspection.ownership import is_local_module, is_of_library
 from ipytorchseed.introspection.values import imported, is_class
 
 # The maximum number of cached properties to list.
@@ -125,7 +125,7 @@ def _finish(value: object, walk: Walk, draft: Draft, digest: str, sample: str) -
 
 @per_object
 def _may_be_users(kind: type) -> bool:
-    return may_be_local(module_of_class(kind))
+    return not is_of_library(module_of_class(kind))
 
 
 def _is_outdated(kind: type) -> bool:

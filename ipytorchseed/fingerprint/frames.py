@@ -6,13 +6,13 @@ How pandas groups columns into blocks does not affect the digest.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
-from operator import methodcaller
+from collections.abc import Sequence
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.arrays import brief_head, brief_token, name_of, series_of
+from ipytorchseed.fingerprint.arrays import name_of, series_of
+from ipytorchseed.fingerprint.memory import owns_array
 from ipytorchseed.fingerprint.objects import PARTS, find_times
 from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.value import SUMS
@@ -20,49 +20,12 @@ from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_member, name_of_class
 
 
-def _columns(manager: Any, walk: Walk) -> list[tuple[Any, bytes | None]]:
-    """Return the values of each column, as views of pandas' blocks, in column order.
-
-    Each is paired with the ``head`` for ``brief_token``, or None. The head is computed once per
-    block, because computing it takes longer than reading most columns.
-    """
-    found: list[Any] = [None] * len(manager.axes[0])
-    for block in manager.blocks:
-        values = block.values
-        flat = getattr(values, "ndim", 1) == 1
-        places = block.mgr_locs.as_array.tolist()
-        walk.tick(len(places))
-        plain = not flat and type(values) is sys.modules["numpy"].ndarray
-        head = brief_head(values, values.shape[1:]) if plain else None
-        for place, each in zip(places, [values] if flat else values, strict=True):
-            found[place] = each, head
-    return found
-
-
-def _write_columns(
-    columns: Sequence[tuple[Any, bytes | None]], walk: Walk
-) -> Generator[object, bytes, list[tuple[str, bytes]]]:
-    tokens = []
-    for values, head in columns:
-        token = (yield values) if head is None else brief_token(head, values, walk)
-        tokens.append(("", token))
-    walk.tick(len(tokens))
-    return tokens
-
-
-def _brief(index: Any) -> Any:
-    """Return an Index, or for a ``RangeIndex`` its start, stop, step and name."""
-    if type(index).__name__ != "RangeIndex":
-        return index
-    fields = dictionary_of(index)
-    places = fields["_range"]
-    return ["range", places.start, places.stop, places.step, fields.get("_name")]
-
-
-def _sums(columns: Sequence[tuple[Any, bytes | None]]) -> bytes:
+def _sums(columns: Sequence[Any]) -> bytes:
     """Return sums of the bits of each numeric column, which ignore the order of rows."""
-    plain = [values for values, head in columns if head is not None and values.itemsize <= _WORD]
-    sums = (values.view(f"u{values.itemsize}").sum(dtype="u8") for values in plain)
+    arrays = [each for each in columns if type(each) is sys.modules["numpy"].ndarray]
+    plain = [it for it in arrays if it.dtype.kind in "biuf" and it.itemsize <= _WORD]
+    owned = [each for each in plain if owns_array(each)]
+    sums = (each.view(f"u{each.itemsize}").sum(dtype="u8") for each in owned)
     return b"".join(each.tobytes() for each in sums)
 
 
@@ -75,18 +38,18 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     fields = dictionary_of(value)
     manager = fields["_mgr"]
     columns, index = manager.axes
-    values = _columns(manager, walk)
+    values = [*map(manager.iget_values, range(len(columns)))]
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
     plain = bool(names) and all(type(name) is str for name in names)
     head = [str(columns.dtype), dictionary_of(columns).get("_name"), *names]
-    labels = yield (head if plain else _brief(columns))
-    index_token = yield _brief(index)
+    labels = yield (head if plain else columns)
+    index_token = yield index
     for place in find_times(names):
-        values[place] = None, None
-    tokens = yield from _write_columns(walk.pick(values), walk)
+        values[place] = None
+    tokens = yield from walk.tokens(walk.pick(values))
     rest = yield from _rest(value, fields, walk)
-    content = b"frame" + labels + index_token + join(tokens) + rest
+    content = b"frame" + labels + index_token + join([("", each) for each in tokens]) + rest
     if not walk.top:
         return Draft(content, "frame")
     shape = f"{len(index)} x {len(columns)}"
@@ -95,7 +58,7 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     if walk.exact and sums:
         parts[SUMS] = xxh3_64_hexdigest(sums)
     told = zip(names, tokens, strict=False)
-    parts |= {f"k:{name}": digest_of(each) for name, (_, each) in told if type(name) is str}
+    parts |= {f"k:{name}": digest_of(each) for name, each in told if type(name) is str}
     return Draft(content, "frame", f"DataFrame {shape}", parts)
 
 
@@ -105,7 +68,7 @@ def write_series(value: Any, walk: Walk) -> Writing:
     manager = fields["_mgr"]
     index = manager.axes[0]
     values = manager.blocks[0].values
-    head = _brief(index), values, fields.get("_name")
+    head = index, values, fields.get("_name")
     index_token, token, name = yield from walk.tokens(head)
     rest = yield from _rest(value, fields, walk)
     content = b"series" + token + index_token + name + rest
@@ -179,14 +142,10 @@ def arrow_state(value: Any) -> object:
         parts = chunk.buffers()
         if whole and not chunk.null_count:
             parts[:1] = [None]  # the validity bitmap, which has no information here
-        small = whole and sum(each.size for each in parts if each is not None) <= _COPIED
-        read = methodcaller("to_pybytes") if small else memoryview
-        told.append((len(chunk), chunk.offset, [it if it is None else read(it) for it in parts]))
+        buffers = [None if each is None else memoryview(each) for each in parts]
+        told.append((len(chunk), chunk.offset, buffers))
     return str(value.type), told
 
-
-# Up to this many bytes, copying an array is faster than reading it in place.
-_COPIED = 2**12
 
 # Up to this many bytes, the chunks of an array are joined, which normalizes their layout.
 _JOINED = 2**24

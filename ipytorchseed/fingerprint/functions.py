@@ -6,7 +6,6 @@ A function's fingerprint covers its code, defaults, closure and attributes.
 from __future__ import annotations
 
 import dis
-import functools
 import types
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -35,12 +34,6 @@ from ipytorchseed.introspection.values import text as plain_text
 
 _CONSTANT = frozenset(dis.hasconst)
 _EXTENDED = dis.opmap["EXTENDED_ARG"]
-# Code that uses one of these names may look up its local variables by name.
-_ASK_LOCALS = frozenset({
-    "__code__", "_getframe", "breakpoint", "currentframe", "dir", "eval", "evaluate", "exec",
-    "locals", "query", "settrace", "sql", "stack", "vars",
-})  # fmt: skip
-
 _HAS_DOCSTRING = 0x4000000  # CO_HAS_DOCSTRING, from Python 3.13 on
 
 
@@ -48,8 +41,8 @@ def _read_code(code: types.CodeType) -> bytes:
     """Digest a code object; 16 bytes.
 
     A constant is encoded where it is loaded, instead of its index in ``co_consts``. So a docstring
-    has no effect: it changes the indices, but is never loaded. Names of local variables are
-    included only if the code may look them up, with ``locals()`` or similar.
+    has no effect: it changes the indices, but is never loaded. Names of local variables have no
+    effect either, unless they are parameters.
     """
     raw = code.co_code
     written = bytearray(raw)
@@ -64,9 +57,7 @@ def _read_code(code: types.CodeType) -> bytes:
             argument = 0
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
     parameters = sum(counts) - code.co_posonlyargcount + (code.co_flags & 12).bit_count()
-    hidden = _ASK_LOCALS.isdisjoint(code.co_names)
-    variables = code.co_varnames[:parameters] if hidden else code.co_varnames
-    names = (code.co_names, variables, code.co_freevars, code.co_cellvars)
+    names = (code.co_names, code.co_varnames[:parameters], code.co_freevars, code.co_cellvars)
     head = repr((counts, code.co_flags & ~_HAS_DOCSTRING, len(raw))).encode()
     handlers = code.co_exceptiontable
     told = [b"".join([b"(", *map(text, each), b")"]) for each in names]
@@ -95,24 +86,17 @@ def _constant(value: Any) -> bytes:
 # Types of default arguments that calls may mutate.
 _SIZED = (list, dict, set)
 
-_closure = types.FunctionType.__dict__["__closure__"].__get__
-_cell = types.CellType.__dict__["cell_contents"].__get__
-
 _DYNAMO = "_torchdynamo_orig_callable"  # an attribute of torch.compile's wrapper
 # an attribute that torch adds to some functions, such as manual_seed, on the first call
 _CALLED = "__dynamo_disable"
 
 
-# Caches of ``functools.singledispatch``, which are not content.
-_LOOKED_UP = frozenset({"_clear_cache", "cache_token", "dispatch_cache"})
-
-
 def cells(function: Any) -> list[tuple[str, object]]:
     """Return the names and values of the variables in a function's closure."""
     found = []
-    for name, cell in zip(function.__code__.co_freevars, _closure(function) or (), strict=False):
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with suppress(ValueError):  # empty
-            found.append((name, _cell(cell)))
+            found.append((name, cell.cell_contents))
     return found
 
 
@@ -129,13 +113,8 @@ def write_function(value: Any, walk: Walk) -> Writing:
         return Draft(b"compiled" + token, "function", f"compiled {name}", parts)
     code = code_digest(value.__code__)
     defaults = yield from walk.named(_defaults(value))
-    closed_over = cells(value)
+    closure = yield from walk.named(cells(value))
     own = [each for each in _by_name(dict.items(attributes)) if each[0] != _CALLED]
-    if value.__globals__ is vars(functools):
-        closed_over, own = (
-            [each for each in items if each[0] not in _LOOKED_UP] for items in (closed_over, own)
-        )
-    closure = yield from walk.named(closed_over)
     others = yield from walk.named(own)
     closed = join(closure)
     content = b"function" + code + join(defaults) + b";" + closed + b";" + join(others)
@@ -154,18 +133,6 @@ def _of_library(value: Any) -> bytes:
     if imported(module, name) is not value or (version := library_version(module)) is None:
         return b""
     return b"library function" + text(module) + text(name) + text(version)
-
-
-def brief_function(value: Any, walk: Walk) -> bytes | None:  # noqa: ARG001
-    """Return the token of a function without defaults, closure and attributes.
-
-    For other functions, return None.
-    """
-    if content := _of_library(value):
-        return b"D" + xxh3_128_digest(content)
-    if value.__defaults__ or value.__kwdefaults__ or _closure(value) or value.__dict__:
-        return None
-    return b"D" + xxh3_128_digest(b"function" + code_digest(value.__code__) + b";;")
 
 
 def _defaults(function: Any) -> list[tuple[str, object]]:
@@ -196,16 +163,6 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     token = b"" if type(bound) is types.ModuleType else (yield bound)
     content = b"builtin" + text(where) + text(name) + token
     return Draft(content, "function", f"builtin function {value.__name__}")
-
-
-def write_method(value: Any, walk: Walk) -> Writing:
-    """Encode a bound method: the function and the object."""
-    inner = value.__func__
-    tokens = yield from walk.tokens((inner, value.__self__))
-    plain = type(inner) is types.FunctionType
-    name = inner.__code__.co_name if plain else anatomy(type(inner)).title
-    shown = f"method {name} of {anatomy(type(value.__self__)).title}"
-    return Draft(b"method" + b"".join(tokens), "method", shown)
 
 
 def fields(*names: str) -> Callable[[Any], object]:

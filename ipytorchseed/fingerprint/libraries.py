@@ -12,7 +12,7 @@ from ipytorchseed.fingerprint.arrays import series_of
 from ipytorchseed.fingerprint.builtin import class_of
 from ipytorchseed.fingerprint.memory import is_borrowed_image
 from ipytorchseed.fingerprint.objects import PARTS, write_object
-from ipytorchseed.fingerprint.scalars import join, text
+from ipytorchseed.fingerprint.scalars import join
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy
 
@@ -91,17 +91,6 @@ def write_jax_array(value: Any, walk: Walk) -> Writing:
     size = " x ".join(map(str, shape)) or "scalar"
     parts = {"shape": size, "dtype": name}
     return Draft(content, "array", f"{name} JAX array {size}", parts, series_of(plain))
-
-
-def write_jax_key(value: Any, walk: Walk) -> Writing:
-    """Encode a JAX random key: the name of its algorithm, and its numbers."""
-    held: dict[str, Any] = dict(anatomy(type(value)).attributes(value))
-    token = yield held["_base_array"]
-    method = text(str(held["_impl"].name))
-    draft = Draft(b"jax key" + method + token, "key")
-    if walk.top:
-        draft.summary, draft.parts = "JAX random key", {"key": digest_of(token)}
-    return draft
 
 
 def booster_rounds(value: Any) -> object:

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 Proof = tuple[object, ...]
 
-_FASTEST = 25e9  # bytes per second, assumed until the speed of reading is measured
 _FEW = 1024  # the number of entries at which dead ones are removed
 _MORE = 2  # try a slow value again if there is this many times as much time
 
@@ -34,12 +33,10 @@ class Memo:
     """Digests of tensors, without strong references to them.
 
     Attributes:
-        speed: The speed at which the last large buffer was read, in bytes per second.
         samples: The digests of samples of large values, by the values' digests.
     """
 
     def __init__(self) -> None:
-        self.speed = _FASTEST
         self._tensors: dict[tuple[int, int], Known] = {}
         self._limit = _FEW
         self._refused: dict[int, float] = {}

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Generator, Mapping
 from operator import itemgetter
 from typing import Any
-from weakref import ref
 
 from msgspec import Struct, field
 from xxhash import xxh3_64_hexdigest
@@ -25,28 +24,21 @@ from ipytorchseed.introspection.anatomy import Anatomy, anatomy, dictionary_of, 
 # Up to this many parameters are listed one by one; more are one part. The same for buffers.
 NAMED = 64
 
-# Dictionaries of hooks. Their keys are not content: torch numbers the hooks of the process.
-HOOKS = frozenset({
-    "_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks",
-    "_load_state_dict_post_hooks", "_load_state_dict_pre_hooks", "_state_dict_hooks",
-    "_state_dict_pre_hooks",
-})  # fmt: skip
+# The suffix of the names of dictionaries with hooks. Their keys are not content, because torch
+# numbers the hooks of the process.
+HOOKS = "_hooks"
 
-# Attributes that are written separately, and options of hooks.
+# Attributes that are written separately, lists of them in recurrent layers, and options of hooks.
 _TREE = frozenset({
-    "_buffers", "_forward_hooks_always_called", "_forward_hooks_with_kwargs",
-    "_forward_pre_hooks_with_kwargs", "_modules", "_non_persistent_buffers_set", "_parameters",
-    "training",
+    "_buffers", "_flat_weight_refs", "_flat_weights", "_forward_hooks_always_called",
+    "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs", "_modules",
+    "_non_persistent_buffers_set", "_parameters", "training",
 })  # fmt: skip
 
 _UNSET = frozenset({"_compiled_call_impl", "_is_full_backward_hook"})
 
 # Attributes of layers that only affect training, by the submodule of ``torch.nn.modules``.
 _RATES = {"dropout": "p", "batchnorm": "momentum", "instancenorm": "momentum"}
-
-# The activations of torch that depend on the mode. The mode of others is ignored: an activation
-# object may be part of several models, and then has the mode of the model that was switched last.
-_OF_ITS_MODE = frozenset({"MultiheadAttention", "RReLU"})
 
 # Parts that are one digest of all their tokens.
 _WHOLE = ("grad", "hooks", "inside", "rates", "unsaved")
@@ -115,7 +107,8 @@ def _write_one(module: Any, path: str, seen: _Seen, walk: Walk) -> Generator[obj
     package, _, family = module_of_class(type(module)).rpartition(".")
     within = path and package == "torch.nn.modules"
     told["inside"].append((path, name_bytes(made.name)))
-    if not within or family != "activation" or made.title in _OF_ITS_MODE:
+    # An activation may be part of several models, and then has the mode of the last one switched.
+    if not within or family != "activation":
         told["mode"].append((path, b"%d" % (fields.get("training") is True)))
     unsaved = fields.get("_non_persistent_buffers_set") or ()
     for held, letter in (("_parameters", "p"), ("_buffers", "b")):
@@ -153,26 +146,13 @@ def _sort_fields(fields: dict[Any, Any], made: Anatomy, module: Any) -> tuple[Na
     for name, item in [*fields.items()]:
         if type(name) is not str or name in _TREE or (item is None and name in _UNSET):
             continue
-        if name not in HOOKS:
-            plain.append((name, _by_name(item, fields)))
+        if not name.endswith(HOOKS) or not issubclass(type(item), dict):
+            plain.append((name, item))
         elif item:
             hooks.append((name, [hook for _, hook in entries(item)]))
     plain += made.slot_values(module)
     plain.sort(key=itemgetter(0))
     return plain, hooks
-
-
-def _by_name(item: Any, fields: dict[Any, Any]) -> Any:
-    """Replace a list of a module's parameters with a tuple of their names.
-
-    The list may contain weak references, as in RNNs. Return other values unchanged.
-    """
-    if type(item) is not list or not item:
-        return item
-    names = {id(each): name for name, each in entries(fields.get("_parameters"))}
-    held = [each() if type(each) is ref else each for each in item]
-    found = tuple([None if each is None else names.get(id(each)) for each in held])
-    return item if None in found else found
 
 
 def _write_tensor(tensor: Any, name: str, letter: str, seen: _Seen, walk: Walk) -> Bytes:

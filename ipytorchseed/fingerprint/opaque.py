@@ -34,20 +34,6 @@ def write_opaque(value: Any, walk: Walk) -> Writing:
 # --------------------------------------------------------------------------------------------------
 # Iterators
 
-_BEGUN: tuple[object, ...] = (
-    iter([]), reversed([]), iter(()), iter(""), iter("\xff"), iter(b""), iter(bytearray()),
-    iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()),
-    reversed({}), reversed({}.values()), reversed({}.items()), iter(set()), enumerate(()),
-    zip(), map(id, ()), filter(None, ()), iter(int, 1), reversed(""),
-)  # fmt: skip
-
-# Builtin iterators whose C ``__reduce__`` returns the position without advancing the iterator.
-ITERATORS = tuple({type(each) for each in _BEGUN})
-
-ITERTOOLS: tuple[type, ...] = tuple(
-    kind for kind in vars(itertools).values() if isinstance(kind, type)
-)
-
 
 def iterator_position(value: Any) -> object:
     """Return the iterable and the position of a builtin iterator."""
@@ -138,8 +124,3 @@ def write_database(value: Any, walk: Walk) -> Writing:
         wrote = str(sqlite3.Connection.total_changes.__get__(value))
     parts = {"rows written": wrote}
     return Draft(wrote.encode(), DATABASE, DATABASE, parts, opaque=True)
-
-
-def lock_state(value: Any) -> str:
-    """Return ``held`` or ``free``."""
-    return "held" if type(value).locked(value) else "free"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
-from ipytorchseed.fingerprint.elements import readable
-from ipytorchseed.fingerprint.memory import UnreadableError
-from ipytorchseed.fingerprint.modules import entries
-from ipytorchseed.fingerprint.native import native
+from ipytorchseed.fingerprint.modules import HOOKS, entries
 from ipytorchseed.fingerprint.scalars import count, join, text
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
@@ -21,8 +16,6 @@ from ipytorchseed.introspection.anatomy import anatomy, dictionary_of
 # Attributes that are written separately, or do not affect results. Schedulers replace ``step``.
 _OWN = frozenset({"state", "param_groups", "_zero_grad_profile_name", "_opt_called",
                   "_warned_capturable_if_run_uncaptured", "step"})  # fmt: skip
-
-_HOOKS = "_hooks"  # the suffix of the names of dictionaries with hooks
 
 _LAST = 2**31  # the position of parameters that are in no group
 
@@ -41,7 +34,7 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
     blocks = yield from walk.tokens((parameters, [[*map(len, updated)], groups], state))
     others = [each for each in made.attributes(value) if each[0] not in _OWN]
     for at, (name, item) in enumerate(others):
-        if name.endswith(_HOOKS):
+        if name.endswith(HOOKS):
             others[at] = name, [hook for _, hook in entries(item)]
     tokens = yield from walk.named(others)
     content = text(made.name) + b"".join(blocks) + join(tokens)
@@ -55,7 +48,7 @@ def write_optimizer(value: Any, walk: Walk) -> Writing:
     }
     parts |= {f"s:{name}": ", ".join(told) for name, told in _settings(groups).items()}
     parts |= {f"a:{name}": digest_of(token) for name, token in tokens if name[0] != "_"}
-    hooks = [(name, token) for name, token in tokens if name.endswith(_HOOKS)]
+    hooks = [(name, token) for name, token in tokens if name.endswith(HOOKS)]
     parts["hooks"] = xxh3_64_hexdigest(join(hooks))
     summary = f"{made.title}, {count(len(parameters), 'parameter')}, lr {parts['lr']}"
     return Draft(content, "optimizer", summary, parts)
@@ -89,8 +82,4 @@ def _shown(value: Any) -> str:
         return f"{value:g}"
     if kind is tuple and all(type(each) in (int, float) for each in value):
         return f"({', '.join(f'{each:g}' for each in value)})"
-    torch = sys.modules["torch"]
-    if kind is torch.Tensor and value.numel() == 1 and native().device(value).type == "cpu":
-        with suppress(UnreadableError):
-            return f"{readable(value).item():g}"
     return "unknown"

@@ -20,6 +20,7 @@ from ipytorchseed.fingerprint.elements import as_array, is_borrowed, is_plain
 from ipytorchseed.fingerprint.memory import owns_array, require, view
 from ipytorchseed.fingerprint.native import Unseen, native
 from ipytorchseed.introspection.anatomy import anatomy, find_member, full_name, module_of_class
+from ipytorchseed.introspection.values import is_scalar
 
 # The maximum number of objects inside one value. Nested objects also use C stack.
 _MOST_OBJECTS = 2_000
@@ -28,9 +29,6 @@ _MOST_OBJECTS = 2_000
 _SAFE = frozenset(
     {"builtins", "collections", "datetime", "decimal", "fractions", "numpy", "pandas", "pyarrow"}
 )
-
-# A set of ``id``, because comparing classes may run code of a user's metaclass.
-_SIMPLE = frozenset(map(id, (type(None), bool, int, float, complex, str, bytes)))
 
 
 class Packed:
@@ -106,7 +104,7 @@ class _Pickler(pickle.Pickler):
         if next(self._objects) > _MOST_OBJECTS:
             raise OverflowError
         kind = type(value)
-        if id(kind) in _SIMPLE:
+        if is_scalar(value):
             return None
         if not issubclass(kind, type) and id(kind) not in _REFERRED and anatomy(kind).title != _C:
             return None
@@ -202,7 +200,7 @@ def _reference(value: Any) -> Callable[[], Any]:
         return lambda: value
     kept = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
     home = sys.modules.get(value.__module__)
-    simple = all(id(type(each)) in _SIMPLE for each in kept) and not vars(value)
+    simple = all(map(is_scalar, kept)) and not vars(value)
     if value.__closure__ or not simple or getattr(home, "__dict__", None) is not value.__globals__:
         raise pickle.PicklingError
     there, code, module, name = weakref.ref(value), value.__code__, value.__module__, value.__name__

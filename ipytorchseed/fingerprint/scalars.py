@@ -43,13 +43,6 @@ def count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def _text(value: str) -> bytes | None:
-    if len(value) > LONG:
-        return None
-    encoded = value.encode("utf-8", "surrogatepass")  # as `text` does, inlined for speed
-    return b"s%d:%b" % (len(encoded), encoded)
-
-
 # Functions that write values without parts, by the ``id`` of the exact type. They return None if
 # the value is too long. numpy's scalars are added once numpy is imported.
 LEAVES: dict[int, Callable[[Any], bytes | None]] = {
@@ -59,7 +52,7 @@ LEAVES: dict[int, Callable[[Any], bytes | None]] = {
     id(int): lambda value: b"i%x;" % value if value.bit_length() <= 8 * LONG else None,
     id(float): lambda value: _FLOAT(b"f", value),
     id(complex): lambda value: _COMPLEX(b"c", value.real, value.imag),
-    id(str): _text,
+    id(str): lambda value: text(value) if len(value) <= LONG else None,
     id(bytes): lambda it: b"b%d:%b" % (len(it), it) if len(it) <= LONG else None,
     id(type(...)): lambda _: b"E",
     id(type(NotImplemented)): lambda _: b"I",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 import operator
 import random
-import sys
 import types
 import weakref
 from collections import deque
+from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from ipytorchseed.fingerprint import (
     arrays,
@@ -26,9 +27,9 @@ from ipytorchseed.fingerprint import (
     texts,
 )  # fmt: skip
 from ipytorchseed.fingerprint.scalars import LEAVES
-from ipytorchseed.fingerprint.walk import BRIEF, Writer
+from ipytorchseed.fingerprint.walk import Writer
 from ipytorchseed.introspection.anatomy import module_of_class, mro, per_object
-from ipytorchseed.introspection.values import imported
+from ipytorchseed.introspection.values import ITERATORS, ITERTOOLS, imported
 
 _object, _state, _fields = objects.object_writer, objects.state_writer, functions.fields
 _bounds = operator.attrgetter("start", "stop", "step")
@@ -48,9 +49,6 @@ _BAR_TIMES = (
     "_ema_dn", "_ema_dt", "_ema_miniters", "_time", "container", "disp", "displayed", "fp",
     "last_print_n", "last_print_t", "miniters", "pos", "sp", "start_t",
 )  # fmt: skip
-
-# Attributes of asteval's interpreter: the time, its input, names in hash order, and all of numpy.
-_EVALUATORS = ("code_text", "no_deepcopy", "node_handlers", "start_time", "symtable")
 
 # Attributes of Lightning's checkpoints: times, and paths of folders that are numbered per run.
 _CHECKPOINTS = (
@@ -88,11 +86,11 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("reference", weakref.ref.__call__), "weakref:ref"),
     (_state("reference", lambda _: None), "weakref:ProxyType", "weakref:CallableProxyType"),
     (_state("pattern", operator.attrgetter("pattern", "flags")), "re:Pattern"),
-    (_state("decimal", builtin.decimal, show=True), "decimal:Decimal"),
+    (_state("decimal", Decimal.__str__, show=True), Decimal),
     (_state("path", builtin.path), "pathlib:PurePath"),
     (_state("file", builtin.memory_file), "io:BytesIO", "io:StringIO"),
     (_state("text", builtin.captured), "IPython.utils.capture:CapturedIO"),
-    (_state("zone", builtin.zone), "zoneinfo:ZoneInfo"),
+    (_state("zone", ZoneInfo.__str__), ZoneInfo),
     (_state("row", builtin.row), "sqlite3:Row"),
     (_state("context variable", lambda it: (it.name, it.get(None))), "_contextvars:ContextVar"),
     *((_state(name, builtin.moment), f"datetime:{name}")
@@ -102,7 +100,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (_state("exception", builtin.raised), BaseException),
     # Code
     (functions.write_function, types.FunctionType),
-    (functions.write_method, types.MethodType),
+    (_state("method", _fields("__func__", "__self__")), types.MethodType),
     (functions.write_builtin, types.BuiltinFunctionType, types.MethodDescriptorType,
      types.WrapperDescriptorType, types.MethodWrapperType, types.ClassMethodDescriptorType,
      types.GetSetDescriptorType, types.MemberDescriptorType, "numpy:ufunc",
@@ -158,7 +156,8 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (libraries.write_polars_frame, "polars:DataFrame"),
     (libraries.write_image, "PIL.Image:Image"),
     (libraries.write_jax_array, "jaxlib._jax:ArrayImpl", "jaxlib.xla_extension:ArrayImpl"),
-    (libraries.write_jax_key, "jax._src.random.prng:PRNGKeyArray", "jax._src.prng:PRNGKeyArray"),
+    (_state("key", _fields("_base_array")), "jax._src.random.prng:PRNGKeyArray",
+     "jax._src.prng:PRNGKeyArray"),
     (_state("tree", libraries.tree_state), "sklearn.tree._tree:Tree"),
     (_state("tree", libraries.points_state), "scipy.spatial:cKDTree"),
     (_state("tree", libraries.neighbors_state), "sklearn.neighbors:KDTree",
@@ -201,10 +200,11 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "pydantic.type_adapter:TypeAdapter"),
     (_object("_document", "_temp_document", "_id"),  # where it was shown; a number per process
      "bokeh.model.model:Model"),
-    (_object(*_EVALUATORS), "asteval.asteval:Interpreter"),  # each of lmfit's parameters has one
+    # Each of lmfit's parameters has one, with the time, and all of numpy.
+    (_state("evaluator", lambda _: None), "asteval.asteval:Interpreter"),
     # Opaque objects
-    (_state("iterator", opaque.iterator_position, opaque=True), *opaque.ITERATORS),
-    (_state("iterator", opaque.referents, opaque=True), *opaque.ITERTOOLS),
+    (_state("iterator", opaque.iterator_position, opaque=True), *ITERATORS),
+    (_state("iterator", opaque.referents, opaque=True), *ITERTOOLS),
     (opaque.write_generator, types.GeneratorType, types.CoroutineType,
      types.AsyncGeneratorType),
     (_state("file", opaque.file_position, show=True, opaque=True), "io:FileIO",
@@ -215,15 +215,10 @@ KINDS: tuple[tuple[Any, ...], ...] = (
      "ipytorchseed.notebook.rng_magic:Inspection"),
     (_state("booster", libraries.booster_rounds, opaque=True), "xgboost.core:Booster"),
     (opaque.write_database, "sqlite3:Connection"),
-    (_state("lock", opaque.lock_state, show=True, opaque=True), "_thread:LockType"),
 )  # fmt: skip
-
-BRIEF[id(types.FunctionType)] = functions.brief_function
 
 _rows: dict[int, Writer] = {}
 _waiting: list[Any] = []
-# The number of imported modules at the last check, and the name of the latest.
-_loaded: tuple[int, str] = (0, "")
 
 for _write, *_types in KINDS:
     for _type in _types:
@@ -235,19 +230,12 @@ for _write, *_types in KINDS:
 
 def _arrive() -> None:
     """Activate the rows whose module was imported since the last call."""
-    global _loaded  # noqa: PLW0603 -- the rows are global too
-    loaded = len(sys.modules), next(reversed(sys.modules))
-    if loaded == _loaded:  # called for each new class
-        return
-    _loaded = loaded
     for row in [*_waiting]:
         found = imported(row[0], row[1])
         if issubclass(type(found), type):
             _rows.setdefault(id(found), row[2])
             if row[2] is arrays.write_number:
                 LEAVES.update(arrays.number_leaves())
-            elif row[2] is arrays.write_array:
-                BRIEF[id(found)] = arrays.brief_array
             _waiting.remove(row)
 
 

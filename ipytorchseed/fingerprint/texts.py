@@ -8,6 +8,7 @@ from typing import Any
 from ipytorchseed.fingerprint.objects import encode_extras
 from ipytorchseed.fingerprint.scalars import LEAVES, count
 from ipytorchseed.fingerprint.walk import Draft, Walk, Writer, Writing
+from ipytorchseed.introspection.anatomy import anatomy
 
 _SHOWN = 32  # the maximum length of a token whose number is shown in digits
 
@@ -34,7 +35,7 @@ def scalar_writer(base: Any) -> Writer:
         token = LEAVES[id(base)](plain)
         more = yield from encode_extras(value, walk, base)
         content = word.encode() + more + (token or _long(plain, walk))
-        title = type.__dict__["__name__"].__get__(type(value))
+        title = anatomy(type(value)).title
         if sized:
             size = count(len(plain), "character" if base is str else "byte")
             return Draft(content, word, f"{title} of {size}", {"length": str(len(plain))})

@@ -17,8 +17,6 @@ from msgspec import Struct
 K = TypeVar("K")
 T = TypeVar("T")
 
-_MANY = 2000  # an object with more attributes is treated as a dictionary
-
 _MISSING: Any = object()
 _of_type = type.__dict__
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: created at run time, like every class written in Python
@@ -88,10 +86,6 @@ def per_object(make: Callable[[K], T]) -> Callable[[K], T]:
     return get
 
 
-# Integers up to this are assumed not to be addresses.
-_SMALL = 2**32 - 1
-
-
 class Anatomy(Struct, frozen=True):
     """The places where objects of a class store their attributes.
 
@@ -124,10 +118,7 @@ class Anatomy(Struct, frozen=True):
         """Yield the name and value of each slot that is set."""
         for name, at in self.slots:
             found = self._read(value, name, at)
-            # The value may be a pointer that a C class exposes.
-            large = self.hidden and type(found) is int and found > _SMALL
-            address = large and "__slots__" not in own(mro(type(value))[at])
-            if found is not _MISSING and not address:
+            if found is not _MISSING:
                 yield name, found
 
     def attributes(self, value: object) -> list[tuple[str, object]]:
@@ -135,16 +126,11 @@ class Anatomy(Struct, frozen=True):
         return sorted(self.unsorted(value), key=itemgetter(0))
 
     def unsorted(self, value: object) -> list[tuple[str, object]]:
-        """Return the names and values of an object's attributes, in order of creation.
-
-        If there are more than 2,000, the dictionary is returned instead, as ``__dict__``.
-        """
+        """Return the names and values of an object's attributes, in order of creation."""
         found = [*self.slot_values(value)] if self.slots else []
         dictionary = self.dictionary(value)
         if not dictionary:
             return found
-        if len(dictionary) > _MANY:
-            return [*found, ("__dict__", dictionary)]
         return found + [item for item in [*dictionary.items()] if type(item[0]) is str]
 
     def _read(self, value: object, name: str, at: int) -> Any:

@@ -65,12 +65,6 @@ def is_of_library(name: str) -> bool:
     return name.partition(".")[0] in sys.stdlib_module_names or is_installed_file(_file_of(name))
 
 
-def may_be_local(name: str) -> bool:
-    """Return whether a module may be the user's; faster than ``is_local_module``."""
-    standard = name.partition(".")[0] in sys.stdlib_module_names
-    return not standard and not any(each in _file_of(name) for each in _PACKAGES)
-
-
 def library_version(module: str) -> str | None:
     """Return the version of the library that a module belongs to.
 

@@ -39,13 +39,20 @@ PLAIN: frozenset[int] = identities(
 
 _SCALARS: frozenset[int] = identities({type(None), bool, int, float, complex, str, bytes})
 
+_BEGUN: tuple[object, ...] = (
+    iter([]), reversed([]), iter(()), iter(""), iter("\xff"), iter(b""), iter(bytearray()),
+    iter(range(0)), iter(range(2**70)), iter({}), iter({}.values()), iter({}.items()),
+    reversed({}), reversed({}.values()), reversed({}.items()), iter(set()), enumerate(()),
+    zip(), map(id, ()), filter(None, ()), iter(int, 1), reversed(""),
+)  # fmt: skip
+
+# Builtin iterators whose C ``__reduce__`` returns the position without advancing the iterator.
+ITERATORS = frozenset(map(type, _BEGUN))
+
+ITERTOOLS = frozenset(kind for kind in vars(itertools).values() if type(kind) is type)
+
 # The ``id`` of each builtin type whose parts only ``gc.get_referents`` returns.
-_ITERATORS: frozenset[int] = identities(
-    {map, filter, zip, enumerate, reversed, types.MappingProxyType}
-    | {kind for kind in vars(itertools).values() if type(kind) is type}
-    | {type(iter(())), type(iter([])), type(iter({})), type(iter({}.values()))}
-    | {type(iter({}.items())), type(iter(set())), type(iter(print, None))}
-)
+_REFERRING = identities({types.MappingProxyType, *ITERATORS, *ITERTOOLS})
 
 # Matches names that IPython assigns to cells and their results.
 shell_name = re.compile(r"_+|_i+\d*|_\d+|_dh|_ih|_oh|In|Out|__warningregistry__").fullmatch
@@ -170,7 +177,7 @@ CONTAINERS = identities({*_ITERABLES, dict, collections.OrderedDict, collections
 def parts(value: object) -> Iterator[Any]:
     """Yield the parts of an object: items, slots and attributes."""
     kind = type(value)
-    if id(kind) in _ITERATORS:
+    if id(kind) in _REFERRING:
         yield from gc.get_referents(value)[:_MANY]
         return
     if kind is types.BuiltinFunctionType:

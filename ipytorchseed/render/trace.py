@@ -30,13 +30,7 @@ def write_comparison(found: Comparison) -> str:
         if place.code:
             parts.append(visible(f"    {place.line}: {place.code}")[: width()].rstrip())
         parts += [wrap(each, first="    ") for each in _evidence(found, first)]
-    roundings = [
-        f"{each.operation.name}, {where(each.operation)}:"
-        f" {'once' if each.count == 1 else f'{each.count:,} times'}, at most {apart(each.largest)}"
-        for each in found.roundings[:_MOST]
-    ]
     listed = {
-        f"Differs in rounding{' before that' if first is not None else ''}": roundings,
         "Settings that differ, A → B": [f"{name}: {a} → {b}" for name, a, b in found.settings],
         "Operations of one run only": stretches(found),
     }
@@ -83,8 +77,7 @@ def _facts(found: Comparison) -> Iterator[str]:
     for name, each in (("A", found.a), ("B", found.b)):
         rank = "" if each.header.rank is None else f", rank {each.header.rank}"
         yield f"{name} is {each.path}: {many(len(each), 'operation')}{rank}."
-    moved = f", {found.moved:,} of them in another order" if found.moved else ""
-    yield f"{many(found.aligned, 'operation is', 'operations are')} in both{moved}."
+    yield f"{many(found.aligned, 'operation is', 'operations are')} in both."
     spans, said = [each for each in found.spans if each.fused and each.accounted], []
     for side, name in enumerate("AB"):
         counts = sum((each.counts[side] for each in spans), Counter[str]())
@@ -97,14 +90,11 @@ def _facts(found: Comparison) -> Iterator[str]:
 def comparison_json(found: Comparison) -> str:
     """Return the comparison of two traces as one line of JSON."""
     return write_json(
-        **pick(found, "equal", "rtol", "aligned", "moved", "differing"),
+        **pick(found, "equal", "rtol", "aligned", "differing"),
         a=_trace_json(found.a),
         b=_trace_json(found.b),
         first_divergence=_parting_json(found.first, found.rtol),
         first_operation=_parting_json(found.operation, found.rtol),
-        rounding=[
-            {**_place_json(it.operation), **pick(it, "count", "largest")} for it in found.roundings
-        ],
         stretches=[
             {
                 "operations_a": each.counts[0].total(),

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ipytorchseed.introspection import anatomy
 from ipytorchseed.introspection.anatomy import attributes, find_member, module_of_class, per_object
-from ipytorchseed.introspection.ownership import may_be_local
+from ipytorchseed.introspection.ownership import is_of_library
 from ipytorchseed.introspection.values import is_scalar, shell_name
 from ipytorchseed.rng import library_random, numpy_random, python_random, torch_random
 from ipytorchseed.rng.position import Position
@@ -185,8 +185,8 @@ def _library(holder: str, kind: Kind) -> str:
     """
     package = holder.partition(".")[0]
     passed = package in _PASS_ON and package == kind.module.partition(".")[0]
-    own = not package or passed or package in sys.stdlib_module_names
-    return "" if own or may_be_local(holder) else package
+    foreign = is_of_library(holder) and package not in sys.stdlib_module_names
+    return package if foreign and not passed else ""
 
 
 def _types() -> list[tuple[type, Kind]]:
@@ -287,7 +287,7 @@ def _shared(value: Any) -> Iterator[tuple[str, object]]:
 
 def _members(kind: type, types: tuple[type, ...]) -> tuple[str, ...]:
     """Return the names of the members of a library's class that have one of the types."""
-    if may_be_local(module_of_class(kind)):
+    if not is_of_library(module_of_class(kind)):
         return ()
     members = dict[str, Any]()
     for base in reversed(anatomy.mro(kind)):

@@ -1,13 +1,12 @@
 """Pairs the corresponding operations of two traces.
 
-This works in four passes. The first pairs operations with equal inputs at equal places. Between
+This works in three passes. The first pairs operations with equal inputs at equal places. Between
 these pairs, the second pass pairs equal operations at equal places, and the third pairs equal
-operations at any place. The last pass pairs remaining operations with equal inputs: they moved.
+operations at any place.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -88,12 +87,11 @@ def _place_key(place: Place) -> tuple[object, ...]:
     return place.code or place.line, *path, place.backward
 
 
-def align(a: Keys, b: Keys) -> tuple[Any, Any, Any]:
+def align(a: Keys, b: Keys) -> Pairs:
     """Pair the operations of two traces.
 
     Returns:
-        The indices of the pairs in the first trace, and in the second trace, which are ascending;
-        and whether each pair is in the same order in both traces. If not, it moved.
+        The indices of the pairs in the first trace and in the second trace, both ascending.
     """
     pairs: Pairs = (np.arange(0), np.arange(0))
     for one, other in ((a.anchor, b.anchor), (a.exact, b.exact), (a.named, b.named)):
@@ -103,7 +101,7 @@ def align(a: Keys, b: Keys) -> tuple[Any, Any, Any]:
             found.append((left + at.start, right + to.start))
         left, right = zip(*found, strict=True)
         pairs = np.sort(np.concatenate(left)), np.sort(np.concatenate(right))
-    return _with_moved(pairs, a, b)
+    return pairs
 
 
 def _gaps(pairs: Pairs, a_end: int, b_end: int) -> Iterator[tuple[slice, slice]]:
@@ -165,22 +163,3 @@ def _resync(grams: dict[int, Pairs], i: int, j: int) -> tuple[int, int] | None:
             nearest = int(np.argmin(p + q))
             return i + int(p[nearest]), j + int(q[nearest])
     return None
-
-
-def _with_moved(pairs: Pairs, a: Keys, b: Keys) -> tuple[Any, Any, Any]:
-    """Add pairs of operations that moved: those with equal inputs, in order."""
-    rest = [
-        np.setdiff1d(np.arange(len(each.anchor)), done, assume_unique=True)
-        for each, done in zip((a, b), pairs, strict=True)
-    ]
-    waiting: dict[int, deque[int]] = {}
-    for to, key in zip(rest[1].tolist(), b.anchor[rest[1]].tolist(), strict=True):
-        waiting.setdefault(key, deque()).append(to)
-    moved = [
-        (at, others.popleft())
-        for at, key in zip(rest[0].tolist(), a.anchor[rest[0]].tolist(), strict=True)
-        if (others := waiting.get(key))
-    ]
-    left, right = np.concatenate([np.transpose(pairs), np.array(moved, int).reshape(-1, 2)]).T
-    order = np.argsort(right, kind="stable")
-    return left[order], right[order], order < len(pairs[0])

@@ -1,4 +1,4 @@
-"""Compares two traces: finds divergence, rounding, and unpaired operations."""
+"""Compares two traces: finds divergence and unpaired operations."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from msgspec.structs import replace
 
 from ipytorchseed.errors import TraceError
 from ipytorchseed.trace.aligning import Keys, align
-from ipytorchseed.trace.comparison import FirstDifference, Rounding, Span
+from ipytorchseed.trace.comparison import FirstDifference, Span
 from ipytorchseed.trace.compiled import GRAPH
 from ipytorchseed.trace.digests import UNSEEN
-from ipytorchseed.trace.format import STATE, Place
+from ipytorchseed.trace.format import STATE
 from ipytorchseed.trace.loading import Loaded
 from ipytorchseed.trace.summaries import apart_each, differences, has_close
-
-# The maximum number of places with different rounding that are reported.
-_MOST = 10
 
 
 def compare(a: Loaded, b: Loaded, rtol: float | None = None) -> Comparison:
@@ -50,12 +47,10 @@ class Comparison:
         b: The second trace.
         rtol: The tolerance; None if bits were compared.
         aligned: The number of paired operations.
-        moved: The number of pairs that are in a different order.
         differing: The number of pairs whose results differ in bits.
         first: The first divergence, or None.
         operation: The first operation with equal inputs and different results, or None.
         spans: Unpaired operations, in the order of B.
-        roundings: Differences by rounding before the first divergence.
         settings: Versions, hardware and flags that differ: each as name, A's value and B's value.
         equal: Whether the runs do not diverge.
     """
@@ -64,8 +59,7 @@ class Comparison:
         self.a, self.b, self.rtol = a, b, rtol
         self._traces = a, b
         self._keys = one, other = Keys(a), Keys(b)
-        at, to, self._ordered = align(one, other)
-        self._done = at, to
+        self._done = at, to = align(one, other)
 
         self._same_plain = one.plain[at] == other.plain[to]
         same_given = one.given[at] == other.given[to]
@@ -83,7 +77,6 @@ class Comparison:
         self._span_of: dict[tuple[int, int], Span] = {}
         self.spans = self._find_spans()
         self.aligned = len(same_made)
-        self.moved = int(np.count_nonzero(~self._ordered))
         self.differing = int(np.count_nonzero(~same_made))
         wrong = np.flatnonzero(~self._good)
         until = int(wrong[0]) if len(wrong) else self.aligned
@@ -91,7 +84,6 @@ class Comparison:
         self.equal = self.first is None
         caught = np.flatnonzero(self._given_same & ~self._good)
         self.operation = self._parting("operation", int(caught[0])) if len(caught) else None
-        self.roundings = self._roundings(np.flatnonzero(~same_made[:until]).tolist())
         ours, theirs = a.header.settings, b.header.settings
         self.settings = [(n, it, theirs[n]) for n, it in ours.items() if theirs.get(n, it) != it]
 
@@ -137,17 +129,16 @@ class Comparison:
 
     def _find_spans(self) -> list[Span]:
         """Find the spans of unpaired operations, and register them by side and operation."""
-        # The unpaired operations of both traces, by the number of ordered pairs before them.
+        # The unpaired operations of both traces, by the number of pairs before them.
         gaps: dict[int, tuple[list[int], list[int]]] = {}
         free, ends, drawing = [], [], []
         for side, trace in enumerate(self._traces):
             free.append(np.ones(len(trace), bool))
             free[side][self._done[side]] = False
             drawing.append(trace.reads.any(trace.reads.of_kinds(lambda kind: kind.dtype == STATE)))
-            ordered = self._done[side][self._ordered]
-            ends.append([-1, *ordered.tolist(), len(trace)])
+            ends.append([-1, *self._done[side].tolist(), len(trace)])
             rest = np.flatnonzero(free[side])
-            places = np.searchsorted(ordered, rest).tolist()
+            places = np.searchsorted(self._done[side], rest).tolist()
             for gap, each in zip(places, rest.tolist(), strict=True):
                 gaps.setdefault(gap, ([], []))[side].append(each)
         fine = [self._accounted(side, free) for side in range(2)]
@@ -273,17 +264,6 @@ class Comparison:
         apart = float(self._apart[pair])
         difference = None if np.isnan(apart) else apart
         return FirstDifference(kind, self.a.operation(at), self.b.operation(to), difference)
-
-    def _roundings(self, pairs: list[int]) -> list[Rounding]:
-        found: dict[tuple[str, Place], list[int]] = {}
-        for pair in pairs:
-            call = self.b.call(self._operations(pair)[1])
-            found.setdefault((call.operation, call.place), []).append(pair)
-        roundings = []
-        for held in [*found.values()][:_MOST]:
-            first = self.b.operation(self._operations(held[0])[1])
-            roundings.append(Rounding(first, len(held), float(self._apart[held].max())))
-        return roundings
 
 
 def _of_span(span: Span) -> FirstDifference:

@@ -106,17 +106,3 @@ class FirstDifference(Struct, frozen=True):
             shown = self.a
         assert shown is not None  # noqa: S101 -- at least one of the two is set
         return shown
-
-
-class Rounding(Struct, frozen=True):
-    """Operations at one place whose results differ by rounding.
-
-    Attributes:
-        operation: The first of these operations, in B.
-        count: The number of operations.
-        largest: The largest difference.
-    """
-
-    operation: Operation
-    count: int
-    largest: float

@@ -24,10 +24,8 @@ _FORMAT = Format("trace", TraceError, "record it again with its.trace(FILE)", si
 # The maximum size of a chunk in bytes, compressed or not. Even large chunks are much smaller.
 _LARGEST = 1 << 26
 
-# The maximum size of a decompressed trace in bytes, and the maximum number of its tensors.
-_MOST_BYTES, _MOST_TENSORS = 1 << 29, 1 << 25
-
-_TOO_MANY = "it holds too many operations to be compared"
+# The maximum size of a decompressed trace in bytes.
+_MOST_BYTES = 1 << 29
 
 # Views of views are followed to this depth.
 _DEEPEST = 32
@@ -226,7 +224,7 @@ def _frames(file: BinaryIO) -> Iterator[Header | Chunk | End]:
             raise ContentError("a damaged trace: a chunk is too large, or is cut off")
         total += len(content)
         if total > _MOST_BYTES:
-            raise ContentError(_TOO_MANY)
+            raise ContentError("it holds too many operations to be compared")
         yield _DECODER.decode(content)
 
 
@@ -238,7 +236,7 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
         path: The path of the file.
 
     Raises:
-        ContentError: The records contradict each other, or have too many tensors.
+        ContentError: The records contradict each other.
     """
     rest = iter(records)
     header = next(rest, None)
@@ -253,8 +251,6 @@ def gather(records: Iterable[Header | Chunk | End], path: str = "") -> Loaded:
             break
         if isinstance(record, Chunk):
             chunks.append(record)
-    if sum(len(each.read) + len(each.made) for each in chunks) > 4 * _MOST_TENSORS:
-        raise ContentError(_TOO_MANY)
     chunks.sort(key=lambda chunk: chunk.thread)  # the file interleaves the chunks of threads
     try:
         parts = [_columns(chunk, header, calls, kinds) for chunk in chunks]

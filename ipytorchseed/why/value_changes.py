@@ -57,7 +57,7 @@ def are_reordered(before: Fingerprint | None, after: Fingerprint | None) -> bool
     return "items" in now and was.get("items") == now["items"] and before.digest != after.digest
 
 
-_COUNT = lazy_pattern(r", (?:[\d,]+|thousands of) attributes?$")
+_COUNT = lazy_pattern(r", [\d,]+ attributes?$")
 
 
 def _without_count(summary: str) -> str:

@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import unicodedata
-from types import ModuleType
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +26,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import KNeighborsRegressor
 
-from ipytorchseed.fingerprint import fingerprint, memory, opaque, same, table
-from ipytorchseed.introspection.anatomy import anatomy, attributes
+from ipytorchseed.fingerprint import fingerprint, memory, same
+from ipytorchseed.introspection.anatomy import anatomy
 from tests.fingerprint.child import in_child
 from tests.fingerprint.values import spent
 from tests.kernel import ROOT
@@ -300,24 +299,6 @@ def test_classes_of_python_hide_nothing():
     assert not any(anatomy(kind).hidden for kind in kinds)
 
 
-def test_an_address_in_a_member_of_a_class_of_c_is_no_content():
-    """As shapely keeps one in each geometry.
-
-    A large number in a slot of Python's is content.
-    """
-
-    class Seeded(io.StringIO):  # C code keeps most of it, too
-        __slots__ = ("seed",)
-
-    seeded = Seeded()
-    seeded.seed = 2**40
-    assert anatomy(Seeded).hidden
-    assert dict(attributes(seeded))["seed"] == 2**40
-    point = shapely.Point(1, 2)
-    assert point._geom > 2**32
-    assert "_geom" not in dict(attributes(point))
-
-
 def _trained(folder, rate=0.1):
     import lightning
 
@@ -363,19 +344,6 @@ def test_a_module_that_is_trained_again_is_the_same(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [True, False, True, False]
-
-
-def test_a_class_is_known_though_as_many_modules_are_loaded_as_before(monkeypatch):
-    """One was removed since, and one imported."""
-    late = ModuleType("late_module")
-    late.Kind = type("Kind", (), {})
-    monkeypatch.setitem(sys.modules, "gone_soon", ModuleType("gone_soon"))
-    monkeypatch.setattr(table, "_waiting", [("late_module", "Kind", opaque.write_opaque)])
-    monkeypatch.setattr(table, "_rows", {**table._rows})
-    table._arrive()
-    del sys.modules["gone_soon"]
-    monkeypatch.setitem(sys.modules, "late_module", late)
-    assert fingerprint(late.Kind()).opaque
 
 
 def test_a_seed_sequence_counts_the_children_that_it_spawned():

@@ -30,7 +30,7 @@ def _frame(value, place, item):
 
 
 def _attribute(value, place, item):
-    value.__dict__[f"a{place}"] = item
+    value.__dict__[f"a{place:04}"] = item
 
 
 def _entry(value, place, item):
@@ -50,7 +50,7 @@ LARGE = {
     "dict": (lambda: {f"k{n}": n for n in range(N)}, _entry, N),
     "long dict": (lambda: {f"k{n}": n for n in range(10 * N)}, _entry, 10 * N),
     "ordered dict": (lambda: collections.OrderedDict((f"k{n}", n) for n in range(N)), _entry, N),
-    "attributes": (lambda: Plain(**{f"a{n}": n for n in range(N)}), _attribute, N),
+    "attributes": (lambda: Plain(**{f"a{n:04}": n for n in range(N)}), _attribute, N),
     "array": (lambda: np.arange(50 * N), _set, 50 * N),
     "strided array": (lambda: np.arange(100 * N)[::2], _set, 50 * N),
     "array of objects": (lambda: np.array([str(n) for n in range(N)], object), _set, N),

@@ -78,7 +78,7 @@ def test_summaries_are_kept_on_request(tmp_path):
 
 
 def test_rounding_is_told_from_more(tmp_path):
-    """Smaller differences are listed, and the first larger one is found."""
+    """Smaller differences are passed over, and the first larger one is found."""
     for name, noise, shift in (("a", 0.0, 0.0), ("b", 1e-5, 0.1)):
         x = torch.linspace(1, 2, 50) + noise
         with its.trace(tmp_path / name, summaries=True):
@@ -88,8 +88,6 @@ def test_rounding_is_told_from_more(tmp_path):
                 nn.functional.linear(y, torch.eye(50) + shift)
     a, b = load(tmp_path / "a"), load(tmp_path / "b")
     found = compare(a, b, 1e-4)
-    rounded = [each.operation.name.removeprefix("aten::") for each in found.roundings]
-    assert rounded == ["sin", "exp", "mean", "_local_scalar_dense", "mul"]
     assert (found.first.kind, found.first.b.name) == ("argument", "aten::add")
     assert compare(a, b).first.kind == "input"
     assert compare(a, a, 0.0).first is None

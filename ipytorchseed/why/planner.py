@@ -6,23 +6,20 @@ from collections.abc import Collection, Iterator
 from copy import copy
 from pathlib import PurePath
 
-from ipytorchseed.determinism.library_calls import Call, known_calls
+from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, ENTROPY, MEMORY, STANDS, call_of, is_program
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import Present, reloads, run_phrase, run_word
-from ipytorchseed.why.finders.calls import causes_of, seeding_runs, title_of
+from ipytorchseed.why.finders.calls import causes_of
 from ipytorchseed.why.plan import Plan, Step, outside_of
 from ipytorchseed.why.unknown import hides, may_alter
 from ipytorchseed.why.words import first_of
 
 # The maximum number of cells to try.
 _MAX_TRIES = 300
-
-# If more cells than this must run again to restore a stream that cannot be read, none runs.
-_MOST_DRAWN = 10
 
 # Kinds of values whose record contains the whole value.
 _PLAIN = frozenset({"bool", "float", "int"})
@@ -46,8 +43,7 @@ def make_plan(target: Run, present: Present, *, writes: bool = True) -> Plan:
     Args:
         target: The run whose result is wanted.
         present: This kernel, and earlier runs.
-        writes: Whether a cell may run again to restore a file that it writes, or an unreadable
-            stream that it seeds.
+        writes: Whether a cell may run again to restore a file that it writes.
     """
     return _Planner(target, present, writes=writes).plan()
 
@@ -65,7 +61,6 @@ class _Planner:
         self._under_way: set[int | None] = set()
         self._tries = _MAX_TRIES
         self._blocked = ""
-        self._is_seeding = False
         self._then = f"then %replay {run_word(target, present.kernel)}"
 
     def plan(self) -> Plan:
@@ -83,20 +78,6 @@ class _Planner:
         ]
         return Plan(target, tuple(self._steps), tuple(dict.fromkeys([*self._doubts, *doubts])))
 
-    def _seed_streams(self, reader: Run) -> None:
-        """Add the cells that seeded, or drew from, streams that cannot be read."""
-        self._is_seeding, blocked, self._blocked = True, self._blocked, ""
-        for row in self._unreadable(reader):
-            runs = seeding_runs(self._present, reader, row)
-            if len(runs) <= _MOST_DRAWN and not all(map(self._try, runs)) and self._blocked:
-                self._doubts[self._blocked] = None
-        self._is_seeding, self._blocked = False, blocked
-
-    def _unreadable(self, run: Run) -> Iterator[Call]:
-        """Return the table rows of the unreadable streams that a run draws from."""
-        rows = (row for row in known_calls().calls if row.setter and row.package in run.packages)
-        return (row for row in rows if any(causes_of(self._present, run, row)))
-
     def _name(self, run: Run) -> str:
         return run_phrase(run, self._present.kernel)
 
@@ -110,8 +91,6 @@ class _Planner:
     def _prepare(self, reader: Run) -> bool:
         """Add steps that restore the inputs of a run; return whether there is a way."""
         self._under_way.add(reader.id)
-        if self._writes and not self._is_seeding:
-            self._seed_streams(reader)
         try:
             if not self._prepare_files(reader):
                 return False
@@ -283,10 +262,11 @@ class _Planner:
         if _seeds_only(maker, entropy):  # the states of these generators are restored
             entropy = []
         draws = [f"calls {call_of(name)}" for name in entropy]
+        rows = [row for row in known_calls().calls if row.setter and row.package in maker.packages]
         draws += [
-            f"draws from the random stream of {title_of(row.package)}"
-            for row in self._unreadable(maker)
-            if not (self._writes and seeding_runs(self._present, maker, row))
+            f"draws from the random stream of {row.package}"
+            for row in rows
+            if any(causes_of(self._present, maker, row))
         ]
         why = f"{self._name(maker)} has to run again, and {draws[0]}" if draws else ""
         refusal = why or self._refusal(maker)

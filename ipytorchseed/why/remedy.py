@@ -7,13 +7,11 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from ipytorchseed.determinism.libraries import BY_NAME
-from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.entropy import PLACES, call_of
 from ipytorchseed.why.evidence import Evidence, Present, run_word
 from ipytorchseed.why.experiments import CARRIED, MAY_MATTER, PROVED, UNPROVED
 from ipytorchseed.why.explanation import Cause, Remedy, Root
-from ipytorchseed.why.finders.calls import title_of
 from ipytorchseed.why.finders.settings import is_secret
 from ipytorchseed.why.planner import make_plan
 from ipytorchseed.why.unknown import hides, unseen
@@ -33,10 +31,6 @@ def find_remedy(evidence: Evidence, causes: Sequence[Cause], present: Present | 
     """
     if evidence.two_cells or not causes or present is None:
         return Remedy()  # a cell cannot restore the result of another cell
-    unseeded = [title_of(each.name) for each in causes if each.prevents and _is_unreadable(each)]
-    if unseeded:
-        before = f"before {evidence.name(evidence.against)}"
-        return Remedy(note=f"no recorded cell had seeded {listed(unseeded)} {before}")
     plan = make_plan(evidence.against, present)
     if plan.blocked:
         return Remedy(obstacle=plan.blocked)
@@ -69,12 +63,6 @@ def _unseen(evidence: Evidence, known: Collection[str]) -> list[str]:
     return found
 
 
-def _is_unreadable(cause: Cause) -> bool:
-    """Return whether a cause is a stream that cannot be read."""
-    rows = known_calls().calls if cause.kind == "rng" else ()
-    return any(row.setter and row.package == cause.name for row in rows)
-
-
 def _obstacle(evidence: Evidence, cause: Cause) -> str:
     """Return why a cause may change the result of running the cell again, or ""."""
     if cause.kind == "operation":
@@ -88,8 +76,6 @@ def _obstacle(evidence: Evidence, cause: Cause) -> str:
         )
     if cause.kind == "flag" and cause.prevents:
         return f"%replay does not undo {evidence.who(cause.blame)}"
-    if _is_unreadable(cause):
-        return f"the random stream of {title_of(cause.name)} cannot be read"
     against = evidence.against
     stays = {
         "input": cause.prevents or cause.name not in {*against.reads, *against.missing},

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 # The tests for mutants that no scenario kills.
 UNIT = {
-    "function find_streams": "tests/why/test_calls.py",
     "function _is_remade": "tests/why/test_roots.py",
     "function with_fixes": "tests/why/test_plan.py",
     "function find_remedy": "tests/why/test_plan.py",

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 
 from ipytorchseed.why.explain import explain
-from ipytorchseed.why.explanation import Remedy
 from ipytorchseed.why.planner import make_plan
 from tests.render.explanations import AGAIN, START, States, number, run, value
 
@@ -187,118 +185,18 @@ def test_the_cell_that_made_a_sampler_without_a_seed_is_found():
     assert cause.name == "optuna.create_study"
 
 
-SEED, DRAW = "cv2.setRNGSeed(1)", "out = cv2.kmeans(x, 3, None, c, 1, f)"
+def test_a_stream_that_cannot_be_read_is_named_by_the_call_that_draws():
+    """Also if another cell seeded it."""
+    draw = "out = cv2.kmeans(x, 3, None, c, 1, f)"
+    seed = run(2, "cv2.setRNGSeed(1)", actions=("cv2.setRNGSeed",), packages=("cv2",))
+    assert named(draw, seed, package="cv2") == [("entropy", "cv2.kmeans")]
 
 
-def history(*sources):
-    """Return runs of cells; `` with 1`` gives the value of ``S``."""
-    told = []
-    for count, text in enumerate(sources, 2):
-        reads = {"S": value(f"5{text[-1]}", "int", text[-1])} if "(S)" in text else {}
-        source = text.partition(" with ")[0]
-        writes = {"out": number(count)} if source == DRAW else {}
-        actions = tuple(source.partition("(")[0].split()[-1:])
-        told.append(
-            run(count, source, reads=reads, writes=writes, actions=actions, packages=("cv2",))
-        )
-    return [SETUP, *told]
-
-
-def why(*sources):
-    """Explain the last run of a cell that draws from OpenCV, and plan the way back."""
-    runs = history(*sources)
-    against = next(each for each in runs[-2::-1] if each.source == DRAW)
-    told = explain(
-        runs[-1], against, runs[runs.index(against) : -1], States(runs), present=States(runs)
-    )
-    steps = make_plan(against, States(runs)).steps
-    return told, [step.run.execution_count for step in steps]
-
-
-@pytest.mark.parametrize(
-    ("sources", "said", "steps"),
-    [
-        (
-            (SEED, DRAW, "cv2.setRNGSeed(2)", DRAW),
-            "In[4] seeded OpenCV, and was edited: `cv2.setRNGSeed(1)` → `cv2.setRNGSeed(2)`",
-            [2, 3],
-        ),
-        (
-            ("cv2.setRNGSeed(S) with 1", DRAW, "cv2.setRNGSeed(S) with 2", DRAW),
-            "In[4] seeded OpenCV with other values: `S` 1 → 2",
-            [3],  # no cell makes S
-        ),
-        (
-            (SEED, DRAW, SEED, "noise = cv2.randn(y, 0, 1)", DRAW),
-            "In[5] drew from the random stream of OpenCV between the seed and this cell",
-            [2, 3],
-        ),
-        (
-            (SEED, DRAW, DRAW),
-            "In[3] drew from the random stream of OpenCV between the seed and this cell",
-            [2, 3],
-        ),
-        (
-            (SEED, "noise = cv2.randn(y, 0, 1)", DRAW, SEED, DRAW),
-            "In[3] drew from the random stream of OpenCV between the seed and In[4], and not since",
-            [2, 3, 4],
-        ),
-        (
-            (DRAW, SEED, DRAW),
-            "In[3] seeded OpenCV; no recorded cell had done so before In[2]",
-            [2],
-        ),
-    ],
-)
-def test_a_stream_that_other_cells_seeded_or_drew_from_is_named_with_them(sources, said, steps):
-    """The way back runs these cells again."""
-    told, planned = why(*sources)
-    assert [(cause.kind, cause.name, cause.message) for cause in told.causes] == [
-        ("rng", "cv2", said)
-    ]
-    assert planned == steps
-    note = "no recorded cell had seeded OpenCV before In[2]" if steps == [2] else ""
-    obstacle = "" if note else "the random stream of OpenCV cannot be read"
-    if steps == [3]:
-        obstacle = "no recorded cell makes the `S` that In[2] read: make it again, then %replay 3"
-    assert told.remedy == Remedy(() if note else (f"%replay {steps[-1]}",), False, obstacle, note)
-
-
-def test_a_stream_that_was_seeded_alike_is_not_named_as_moved():
-    """Nor is one that no cell seeded."""
-    for sources in ((SEED, DRAW, SEED, DRAW), (DRAW, "y = cv2.add(x, x)", DRAW)):
-        told, _ = why(*sources)
-        assert [(cause.kind, cause.name) for cause in told.causes] == [("entropy", "cv2.kmeans")]
-
-
-def test_a_stream_that_was_seeded_before_a_restart_only_is_named():
-    """The way back seeds it as then."""
-    runs = [replace(each, kernel="old") for each in history(SEED, DRAW)]
-    runs += [
-        replace(runs[0], id=8, kernel="k"),
-        run(9, DRAW, writes={"out": number(9)}, packages=("cv2",)),
-    ]
-    told = explain(runs[-1], runs[2], runs[2:-1], States(runs), present=States(runs))
-    (cause,) = told.causes
-    assert cause.message == (
-        "In[2] before the restart seeded OpenCV; since the restart, no recorded cell did"
-    )
-
-
-def test_a_cell_that_draws_for_an_input_runs_again_only_after_the_seed():
-    """Without one, there is no way back; experiments never seed the user's stream."""
-    for before in ((SEED, DRAW), (DRAW,)):
-        runs = history(*before)
-        reads = {"out": runs[-1].writes["out"]}
-        target = run(8, "total = out * 2", reads=reads, writes={"total": number(6)})
-        changed = run(9, "out = 1", writes={"out": number(1)})
-        states = States([*runs, target, changed])
-        plan = make_plan(target, states)
-        blocked = "In[2] has to run again, and draws from the random stream of OpenCV"
-        assert [step.run.execution_count for step in plan.steps] == (
-            [2, 3, 8] if before[1:] else []
-        )
-        assert plan.blocked == ("" if before[1:] else blocked)
-        assert make_plan(target, states, writes=False).blocked.endswith(
-            "draws from the random stream of OpenCV"
-        )
+def test_a_cell_that_draws_from_a_stream_that_cannot_be_read_does_not_run_again():
+    """The stream would give another input."""
+    draw = "out = cv2.kmeans(x, 3, None, c, 1, f)"
+    maker = run(2, draw, writes={"out": number(2)}, packages=("cv2",))
+    target = run(8, "total = out * 2", reads=maker.writes, writes={"total": number(6)})
+    changed = run(9, "out = 1", writes={"out": number(1)})
+    plan = make_plan(target, States([SETUP, maker, target, changed]))
+    assert plan.blocked == "In[2] has to run again, and draws from the random stream of cv2"

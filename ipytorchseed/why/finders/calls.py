@@ -9,109 +9,27 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 from typing import Any
 
 from ipytorchseed.determinism.library_calls import Call as Row
 from ipytorchseed.determinism.library_calls import known_calls
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.written import UNKNOWN, Call, Variable
-from ipytorchseed.why.edits import say_edit
-from ipytorchseed.why.evidence import Evidence, Texts, differ
-from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
-from ipytorchseed.why.words import first_of
-
-# The maximum number of runs or values that a message names.
-_TOLD = 3
+from ipytorchseed.why.evidence import Evidence, Texts
+from ipytorchseed.why.explanation import Cause, Cleared, unless_others
 
 
-def find_calls(evidence: Evidence) -> Iterator[Cause | Cleared]:
+def find_calls(evidence: Evidence) -> Iterator[Cleared]:
     """Find nondeterministic calls in the cell and in the functions that it calls.
 
-    A stream that cannot be read is a cause if other cells seeded or drew from it. Any other call is
-    a cause only if no other cause is found, or if an experiment proves it.
+    A call is a cause only if no other cause is found, or if an experiment proves it.
     """
     if evidence.two_cells or not evidence.changed:
         return
     for row in known_calls().calls:
         if evidence.uses(row.package):
-            stream = _find_stream(evidence, row) if row.setter else None
-            if stream is not None:
-                yield stream
-            else:
-                for cause in causes_of(evidence.states, evidence.run, row):
-                    yield unless_others(cause, is_tested=True)
-
-
-def _find_stream(evidence: Evidence, row: Row) -> Cause | None:
-    """Return the cause for a row's stream that other runs moved, if any.
-
-    There is no cause unless both compared runs draw from the stream.
-    """
-    draws, chains = list[Cause | None](), list[list[Run]]()
-    for run in evidence.both:
-        draws.append(next(causes_of(evidence.states, run, row), None))
-        chains.append(seeding_runs(evidence.states, run, row))
-    if None in draws or not any(chains) or evidence.elsewhere:
-        return None
-    (then, now), title, against = chains, title_of(row.package), evidence.name(evidence.against)
-    blame = now[:1] or then[:1]
-    message = f"{evidence.name(blame[0])} seeded {title}"
-    if not then:
-        message += f"; no recorded cell had done so before {against}"
-    elif not now:
-        message += "; since the restart, no recorded cell did"
-    elif how := _say_seeding(evidence.states, then[0], now[0]):
-        message += how
-    else:
-        codes = zip(*([run.code for run in chain] for chain in chains), strict=False)
-        start = len([*takewhile(lambda pair: pair[0] == pair[1], codes)])
-        blame = now[start:] or then[start:]
-        if not blame:
-            return None
-        reader = "this cell" if now[start:] else f"{against}, and not since"
-        who = first_of([*dict.fromkeys(map(evidence.name, blame))], _TOLD)
-        message = f"{who} drew from the random stream of {title} between the seed and {reader}"
-    blamed = tuple(Blame(run, "moved it") for run in blame)
-    keep = draws[1].fix if draws[1] else ""
-    return Cause("rng", row.package, message, keep=keep, blame=blamed, prevents=not then)
-
-
-def _say_seeding(states: Texts, before: Run, after: Run) -> str:
-    """Return the end of a sentence: how two seeding runs differ; or ""."""
-    if before.code != after.code:
-        return f", and was edited: {say_edit(before.source, after.source)[0]}"
-    names = before.reads.keys() & after.reads.keys() & states.written(after).names
-    values = {name: (before.reads[name], after.reads[name]) for name in sorted(names)}
-    moved = [f"`{n}` {a.summary} → {b.summary}" for n, (a, b) in values.items() if differ(a, b)]
-    return f" with other values: {first_of(moved, _TOLD)}" if moved else ""
-
-
-def title_of(package: str) -> str:
-    """Return the name of a package as people write it: ``OpenCV`` for ``cv2``."""
-    return known_calls().native.get(package, package)
-
-
-def seeding_runs(states: Texts, run: Run, row: Row) -> list[Run]:
-    """Return the last run that seeded a stream, and the runs that drew from it since.
-
-    Args:
-        states: Looks up runs.
-        run: Only runs before this one in its kernel are returned.
-        row: The row of the stream.
-
-    Returns:
-        Oldest first; empty if no run seeded the stream.
-    """
-    found = list[Run]()
-    for each in states.latest(run):
-        if each.kernel != run.kernel or (each.id or 0) >= (run.id or 0):
-            continue
-        if _seeds(each, row):
-            return [each, *found[::-1]]
-        if row.package in each.packages and any(causes_of(states, each, row)):
-            found.append(each)
-    return []
+            for cause in causes_of(evidence.states, evidence.run, row):
+                yield unless_others(cause, is_tested=True)
 
 
 def _seeds(run: Run, row: Row) -> bool:

@@ -14,13 +14,12 @@ from ipytorchseed.render.labels import label_of, shorten, shown_numbers, write_d
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
-from ipytorchseed.why.changes import say_same
 from ipytorchseed.why.evidence import FOLDER, run_phrase, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep, find_minor
 from ipytorchseed.why.train_mode import find_train_mode
-from ipytorchseed.why.unknown import are_pending, say_hidden
+from ipytorchseed.why.unknown import are_pending
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
@@ -128,14 +127,7 @@ class WhyView(View):
             alike = "" if said.changed else ", with the same results"
             return f"{name} and {other} are two cells{alike}. What they found:"
         if said.verdict == "same":
-            if said.against.receipt:
-                other = f"in {other}"
-            elif said.run.kernel != said.against.kernel:
-                other = self._named(said.against)
-            same = say_same(said.against.outputs, said.run.outputs, other)
-            hidden = [each.name for each in said.unknown]
-            but = f"; {say_hidden(hidden)}" if hidden else ""
-            return f"{name}: {same}{say_timed(said.run)}{but}"
+            return f"{name}: {said.message}{say_timed(said.run)}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}: {said.message}"

@@ -95,8 +95,8 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         roots: The origins of the causes.
         run: The cell's later run.
     """
-    found = [_in_words(cause.fix) for cause in causes if cause.fix and not cause.goes_back]
-    found += [_in_words(root.fix) for root in roots if root.fix]
+    found = [cause.fix for cause in causes if cause.fix and not cause.goes_back]
+    found += [root.fix for root in roots if root.fix]
     # Libraries draw names and ids from Python's stream.
     unsure = {each.name for each in causes[1:] if each.finding.level == MAY_MATTER} & {"python"}
     for root in (each for each in roots if each.name not in unsure):
@@ -118,14 +118,8 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
     ]
     if carried:
         found.append(f"create {listed(carried)} in this cell")
-    found += [_in_words(cause.keep) for cause in causes if cause.keep]
+    found += [cause.keep for cause in causes if cause.keep]
     return tuple(dict.fromkeys(found))
-
-
-def _in_words(fix: str) -> str:
-    """Return a fix in words: ``f(..., seed=0)`` becomes "pass `seed=0` to `f()`"."""
-    call, dots, argument = fix.partition("(..., ")
-    return f"pass `{argument[:-1]}` to `{call}()`" if dots else fix
 
 
 def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:

@@ -72,7 +72,8 @@ def find_seeder(evidence: Evidence, asked: str) -> Cause | None:
 def _cause(row: Row, name: str, call: Call) -> Cause:
     title = f"{row.package}.{name}"
     called = call.name or title
-    fix = f"{called}(..., {row.fix})" if row.fix.partition("=")[0].isidentifier() else row.fix
+    is_argument = row.fix.partition("=")[0].isidentifier()
+    fix = f"pass `{row.fix}` to `{called}()`" if is_argument else row.fix
     return Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
 
 

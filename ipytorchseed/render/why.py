@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
-from operator import eq
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import BOX, charted, draw_curves, sparklines
@@ -17,7 +14,7 @@ from ipytorchseed.render.view import View, fill
 from ipytorchseed.why.evidence import FOLDER, run_phrase, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
-from ipytorchseed.why.remedy import find_keep, find_minor
+from ipytorchseed.why.remedy import find_keep
 from ipytorchseed.why.train_mode import find_train_mode
 from ipytorchseed.why.unknown import are_pending
 from ipytorchseed.why.words import sentence
@@ -53,9 +50,6 @@ _MOST_DETAIL = 40
 # Significant digits of a number in a list.
 _DIGITS = 4
 
-# The tolerance between a number and the same number as printed.
-_ALIKE = 1e-3
-
 
 class WhyView(View):
     """A view of an explanation.
@@ -88,15 +82,14 @@ class WhyView(View):
         # Untested causes that a root in another cell already names are not shown.
         told = {(root.kind, root.name) for root in said.roots if root.path}
         causes = [it for it in said.causes if (it.kind, it.name) not in told or self.finding(it)]
-        minor = find_minor(said.causes, said.run)
-        may = [it for it in causes if it.finding.level == MAY_MATTER and it not in minor]
-        folded = [*may[_MOST_MAY_MATTER:], *minor]
-        self.causes = [cause for cause in causes if cause not in folded]
-        self.folded = [cause for cause in causes if cause in folded]
+        may = [it for it in causes if it.finding.level == MAY_MATTER]
+        self.folded = may[_MOST_MAY_MATTER:]
+        self.causes = [cause for cause in causes if cause not in self.folded]
         self.series = charted(said.changed)
         changed = list[Change]()  # without numbers that an earlier change already shows
         for each in said.changed:
-            if not any(_tells_same(other, each) for other in changed):
+            numbers = each.before, each.after
+            if None in numbers or numbers not in [(it.before, it.after) for it in changed]:
                 changed.append(each)
         self.shown = [(each.name or each.what, each.detail) for each in changed[:_MOST_CHANGES]]
         self.more = len(changed) - len(self.shown)
@@ -365,13 +358,6 @@ def cause_json(cause: Cause) -> dict[str, object]:
 def _is_step(change: Change) -> bool:
     """Return whether a change is from one known number to another."""
     return len(change.before or ()) == len(change.after or ()) == 1
-
-
-def _tells_same(change: Change, other: Change) -> bool:
-    """Return whether two changes show the same numbers, even if one is printed."""
-    one, two = ((*(each.before or ()), *(each.after or ())) for each in (change, other))
-    near = partial(math.isclose, rel_tol=_ALIKE, abs_tol=_ALIKE) if other.what == "stdout" else eq
-    return len(one) == len(two) > 0 and all(map(near, one, two))
 
 
 def _run(run: Run) -> dict[str, object]:

@@ -106,38 +106,18 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
             found.append(_SEED_ALL if is_librarys else seed)
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
-    minor = find_minor(causes, run)
-    if any(each.kind == "entropy" or each.finding.level == PROVED for each in causes):
-        minor += [each for each in causes if each.finding.how.startswith(UNPROVED)]
+    settled = any(each.kind == "entropy" or each.finding.level == PROVED for each in causes)
     carried = [
         f"`{cause.name}`"
         for cause in causes
         if cause.name.isidentifier()
-        and cause not in minor
+        and not (settled and cause.finding.how.startswith(UNPROVED))
         and (cause.finding.level == CARRIED or cause.is_carried(run.cell))
     ]
     if carried:
         found.append(f"create {listed(carried)} in this cell")
     found += [cause.keep for cause in causes if cause.keep]
     return tuple(dict.fromkeys(found))
-
-
-def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
-    """Return untested inputs that only the cell itself changed.
-
-    None is minor if the cell trains a model, or if no other cell changed an input.
-
-    Args:
-        causes: The causes of the cell's changed result.
-        run: The cell's later run.
-    """
-    blamed = [cause for cause in causes if cause.kind == "input" and cause.blame]
-    own = [cause for cause in blamed if cause.is_carried(run.cell)]
-    kinds = {run.reads[cause.name].kind for cause in own if cause.name in run.reads}
-    untested = [each for each in own if each.finding.level == MAY_MATTER]
-    if len(own) == len(blamed) or "module" in kinds:
-        return []
-    return [each for each in untested if not each.finding.how.startswith(UNPROVED)]
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:

@@ -110,20 +110,6 @@ def test_the_answer_ends_with_what_keeps_the_result(cause, keep):
     )  # advice that is not a command is a sentence with its names as code
 
 
-def test_untested_inputs_of_the_cell_itself_come_after_what_another_cell_changed():
-    """They are only named, and the user need not create them in this cell."""
-    other = _input("params", "may-matter", Blame(run(7, "params.lr = 1"), "changed it"))
-    own = _input("data", "may-matter", Blame(EARLIER, "changed it"))
-    text = _view(other, own).text()
-    assert "Also changed, may matter: data" in text
-    assert "create" not in text
-    unproved = replace(own, finding=Finding(how="not proved: it differs"))
-    model = replace(LATER, reads={"data": value("01", "module")})
-    for view in (_view(own), _view(other, unproved), _view(other, own, run=model)):
-        assert "▲ data had changed" in view.text()
-        assert "create `data` in this cell" in view.text()
-
-
 def test_a_number_that_has_several_names_is_listed_once():
     """The variable, the result and the printed text often show the same number."""
     changed = [STEP, Change("result", "", "2.3 → 1.9", (2.3,), (1.9,)), SEVERAL]

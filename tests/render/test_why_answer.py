@@ -12,7 +12,7 @@ from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root
 from tests.records import changed
-from tests.render.explanations import run, value
+from tests.render.explanations import run
 
 LATER = replace(run(9, "import torch\nloss = train(model)\nfloat(loss)"), cell="c", started=1000.0)
 EARLIER = replace(run(5, "loss = train(model)"), cell="c", started=1000.0)

@@ -187,7 +187,7 @@ class WhyView(View):
         said = self.explanation
         pending = said.against and are_pending(said.unknown, said.against, said.run)
         if said.verdict == "explained" and said.unknown:
-            names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
+            names = " and ".join(said.unknown[:_MOST_UNKNOWN])
             why = "a GPU was still computing" if pending else "too large to compare in full"
             return f"Not known, as {why}: {names}."
         if said.verdict != "unexplained":
@@ -196,7 +196,7 @@ class WhyView(View):
             alike = "Nothing else that was recorded accounts for it: the difference is their text."
             return alike if said.changed and not said.unknown else ""
         if said.unknown:
-            if {*said.run.reads, *said.run.writes}.isdisjoint(each.name for each in said.unknown):
+            if {*said.run.reads, *said.run.writes}.isdisjoint(said.unknown):
                 return ""
             return _WAIT if pending else _ALLOW
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))

@@ -88,7 +88,7 @@ def rows() -> list[Row]:
 
 
 def _measure(cells: Sequence[str], cwd: str | None) -> tuple[list[float], float]:
-    """Run cells in a fresh kernel; return our seconds in each cell, and the seconds of all."""
+    """Run cells in a fresh kernel; return our seconds in each, and the sum of all."""
     told = Path(tempfile.mkdtemp()) / "told.json"
     with kernel(STOPWATCH, cwd=cwd) as run:
         took = sum(run(cell) for cell in cells)

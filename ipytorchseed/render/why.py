@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
-from operator import eq
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import BOX, charted, draw_curves, sparklines
@@ -14,13 +11,12 @@ from ipytorchseed.render.labels import label_of, shorten, shown_numbers, write_d
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
-from ipytorchseed.why.changes import say_same
 from ipytorchseed.why.evidence import FOLDER, run_phrase, run_word
 from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
-from ipytorchseed.why.remedy import find_keep, find_minor
+from ipytorchseed.why.remedy import find_keep
 from ipytorchseed.why.train_mode import find_train_mode
-from ipytorchseed.why.unknown import are_pending, say_hidden
+from ipytorchseed.why.unknown import are_pending
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
@@ -54,9 +50,6 @@ _MOST_DETAIL = 40
 # Significant digits of a number in a list.
 _DIGITS = 4
 
-# The tolerance between a number and the same number as printed.
-_ALIKE = 1e-3
-
 
 class WhyView(View):
     """A view of an explanation.
@@ -89,15 +82,14 @@ class WhyView(View):
         # Untested causes that a root in another cell already names are not shown.
         told = {(root.kind, root.name) for root in said.roots if root.path}
         causes = [it for it in said.causes if (it.kind, it.name) not in told or self.finding(it)]
-        minor = find_minor(said.causes, said.run)
-        may = [it for it in causes if it.finding.level == MAY_MATTER and it not in minor]
-        folded = [*may[_MOST_MAY_MATTER:], *minor]
-        self.causes = [cause for cause in causes if cause not in folded]
-        self.folded = [cause for cause in causes if cause in folded]
+        may = [it for it in causes if it.finding.level == MAY_MATTER]
+        self.folded = may[_MOST_MAY_MATTER:]
+        self.causes = [cause for cause in causes if cause not in self.folded]
         self.series = charted(said.changed)
         changed = list[Change]()  # without numbers that an earlier change already shows
         for each in said.changed:
-            if not any(_tells_same(other, each) for other in changed):
+            numbers = each.before, each.after
+            if None in numbers or numbers not in [(it.before, it.after) for it in changed]:
                 changed.append(each)
         self.shown = [(each.name or each.what, each.detail) for each in changed[:_MOST_CHANGES]]
         self.more = len(changed) - len(self.shown)
@@ -128,14 +120,7 @@ class WhyView(View):
             alike = "" if said.changed else ", with the same results"
             return f"{name} and {other} are two cells{alike}. What they found:"
         if said.verdict == "same":
-            if said.against.receipt:
-                other = f"in {other}"
-            elif said.run.kernel != said.against.kernel:
-                other = self._named(said.against)
-            same = say_same(said.against.outputs, said.run.outputs, other)
-            hidden = [each.name for each in said.unknown]
-            but = f"; {say_hidden(hidden)}" if hidden else ""
-            return f"{name}: {same}{say_timed(said.run)}{but}"
+            return f"{name}: {said.message}{say_timed(said.run)}"
         if said.verdict != "explained" and said.unknown:
             named = said.message.startswith(f"{name} ")
             return said.message if named else f"{name}: {said.message}"
@@ -202,7 +187,7 @@ class WhyView(View):
         said = self.explanation
         pending = said.against and are_pending(said.unknown, said.against, said.run)
         if said.verdict == "explained" and said.unknown:
-            names = " and ".join(each.name for each in said.unknown[:_MOST_UNKNOWN])
+            names = " and ".join(said.unknown[:_MOST_UNKNOWN])
             why = "a GPU was still computing" if pending else "too large to compare in full"
             return f"Not known, as {why}: {names}."
         if said.verdict != "unexplained":
@@ -211,7 +196,7 @@ class WhyView(View):
             alike = "Nothing else that was recorded accounts for it: the difference is their text."
             return alike if said.changed and not said.unknown else ""
         if said.unknown:
-            if {*said.run.reads, *said.run.writes}.isdisjoint(each.name for each in said.unknown):
+            if {*said.run.reads, *said.run.writes}.isdisjoint(said.unknown):
                 return ""
             return _WAIT if pending else _ALLOW
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
@@ -373,13 +358,6 @@ def cause_json(cause: Cause) -> dict[str, object]:
 def _is_step(change: Change) -> bool:
     """Return whether a change is from one known number to another."""
     return len(change.before or ()) == len(change.after or ()) == 1
-
-
-def _tells_same(change: Change, other: Change) -> bool:
-    """Return whether two changes show the same numbers, even if one is printed."""
-    one, two = ((*(each.before or ()), *(each.after or ())) for each in (change, other))
-    near = partial(math.isclose, rel_tol=_ALIKE, abs_tol=_ALIKE) if other.what == "stdout" else eq
-    return len(one) == len(two) > 0 and all(map(near, one, two))
 
 
 def _run(run: Run) -> dict[str, object]:

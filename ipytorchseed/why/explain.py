@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes, say_same
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, Present, run_phrase, run_word
-from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation, Unknown
+from ipytorchseed.why.explanation import NEXT_STEP, Cause, Cleared, Explanation
 from ipytorchseed.why.finders import FINDERS, LAST_RESORT
 from ipytorchseed.why.ranking import is_carried_on, ranked
 from ipytorchseed.why.remedy import find_remedy, with_fixes
@@ -126,13 +126,13 @@ def _explain_same(
         Cleared(cause.kind, cause.name, f"without effect: {cause.message}") for cause in causes
     ]
     told, other = (*without_effect, *cleared), evidence.name(evidence.against)
-    unknown = tuple(map(Unknown, unknown_outcome(evidence.against, evidence.run)))
+    unknown = tuple(unknown_outcome(evidence.against, evidence.run))
     if unknown:
         verdict = "unexplained"
         message = f"no difference from {other} was seen, but {say(evidence, unknown)}"
     else:
         hidden = unseen(evidence.against.writes, evidence.run.writes) if causes else []
-        unknown = tuple(map(Unknown, hidden))
+        unknown = tuple(hidden)
         but = f"; {say_hidden(hidden)}" if hidden else ""
         verdict = "same"
         message = say_same(evidence.against.outputs, evidence.run.outputs, other) + but

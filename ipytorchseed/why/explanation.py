@@ -140,19 +140,6 @@ def suspect(it: Cause | Cleared) -> str:
     return "the cell's text" if it.kind == "code" else it.name
 
 
-class Unknown(Struct, frozen=True):
-    """A value that was not compared in full: only sampled, or opaque.
-
-    Attributes:
-        name: The variable, or a phrase for an output.
-        makers: The runs between the two compared runs that may have changed the value. Empty for a
-            value that the cell created.
-    """
-
-    name: str
-    makers: tuple[Run, ...] = ()
-
-
 class Remedy(Struct, frozen=True):
     """The way back to an earlier result.
 
@@ -190,7 +177,7 @@ class Explanation(Struct, frozen=True):
         roots: The origins of the causes.
         cleared: Recorded differences that are not causes.
         remedy: The way back to the earlier result.
-        unknown: Possible causes or changes that could not be compared in full.
+        unknown: Inputs and results that could not be compared in full: names or phrases.
         again: An earlier run of the cell, before ``against``, with the same result as ``run``.
         tested: Whether experiments have tested all suspects.
         makers: Pairs of runs of cells that created inputs. The two runs of a pair, the later run
@@ -209,7 +196,7 @@ class Explanation(Struct, frozen=True):
     roots: tuple[Root, ...] = ()
     cleared: tuple[Cleared, ...] = ()
     remedy: Remedy = Remedy()
-    unknown: tuple[Unknown, ...] = ()
+    unknown: tuple[str, ...] = ()
     again: Run | None = None
     tested: bool = False
     repeats: Finding = Finding()

@@ -95,8 +95,8 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
         roots: The origins of the causes.
         run: The cell's later run.
     """
-    found = [_in_words(cause.fix) for cause in causes if cause.fix and not cause.goes_back]
-    found += [_in_words(root.fix) for root in roots if root.fix]
+    found = [cause.fix for cause in causes if cause.fix and not cause.goes_back]
+    found += [root.fix for root in roots if root.fix]
     # Libraries draw names and ids from Python's stream.
     unsure = {each.name for each in causes[1:] if each.finding.level == MAY_MATTER} & {"python"}
     for root in (each for each in roots if each.name not in unsure):
@@ -106,44 +106,18 @@ def find_keep(causes: Sequence[Cause], roots: Sequence[Root], run: Run) -> tuple
             found.append(_SEED_ALL if is_librarys else seed)
         elif root.kind == "rng" and not any(each.startswith("%seed") for each in found):
             found.append("%seed each 42")
-    minor = find_minor(causes, run)
-    if any(each.kind == "entropy" or each.finding.level == PROVED for each in causes):
-        minor += [each for each in causes if each.finding.how.startswith(UNPROVED)]
+    settled = any(each.kind == "entropy" or each.finding.level == PROVED for each in causes)
     carried = [
         f"`{cause.name}`"
         for cause in causes
         if cause.name.isidentifier()
-        and cause not in minor
+        and not (settled and cause.finding.how.startswith(UNPROVED))
         and (cause.finding.level == CARRIED or cause.is_carried(run.cell))
     ]
     if carried:
         found.append(f"create {listed(carried)} in this cell")
-    found += [_in_words(cause.keep) for cause in causes if cause.keep]
+    found += [cause.keep for cause in causes if cause.keep]
     return tuple(dict.fromkeys(found))
-
-
-def _in_words(fix: str) -> str:
-    """Return a fix in words: ``f(..., seed=0)`` becomes "pass `seed=0` to `f()`"."""
-    call, dots, argument = fix.partition("(..., ")
-    return f"pass `{argument[:-1]}` to `{call}()`" if dots else fix
-
-
-def find_minor(causes: Sequence[Cause], run: Run) -> list[Cause]:
-    """Return untested inputs that only the cell itself changed.
-
-    None is minor if the cell trains a model, or if no other cell changed an input.
-
-    Args:
-        causes: The causes of the cell's changed result.
-        run: The cell's later run.
-    """
-    blamed = [cause for cause in causes if cause.kind == "input" and cause.blame]
-    own = [cause for cause in blamed if cause.is_carried(run.cell)]
-    kinds = {run.reads[cause.name].kind for cause in own if cause.name in run.reads}
-    untested = [each for each in own if each.finding.level == MAY_MATTER]
-    if len(own) == len(blamed) or "module" in kinds:
-        return []
-    return [each for each in untested if not each.finding.how.startswith(UNPROVED)]
 
 
 def with_fixes(causes: Sequence[Cause], remedy: Remedy) -> list[Cause]:

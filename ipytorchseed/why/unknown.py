@@ -13,7 +13,6 @@ from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.reads.written import Call, Written
 from ipytorchseed.why.changes import UNSEEN, find_changes, not_compared
 from ipytorchseed.why.evidence import Evidence
-from ipytorchseed.why.explanation import Unknown
 from ipytorchseed.why.words import first_of
 
 _UNFOLLOWED = "what a cell this long reads and changes"
@@ -54,24 +53,15 @@ def _unfollowed(run: Run) -> list[str]:
     return [_UNFOLLOWED] if is_too_long(run.source) else []
 
 
-def find_unknown_inputs(evidence: Evidence) -> tuple[Unknown, ...]:
-    """Find the inputs and files of both runs that could not be compared in full.
-
-    Each variable comes with runs of other cells that may have changed it: those that set it, else
-    those that read it.
-    """
-    found = []
-    for name, after in evidence.run.reads.items():
-        before = evidence.against.reads.get(name)
-        if before is not None and same(before, after) is None:
-            between = [run for run in evidence.history if run.cell != evidence.run.cell]
-            makers = [run for run in between if name in run.writes]
-            makers = makers or [run for run in between if name in run.reads]
-            found.append(Unknown(name, tuple(makers[-_NAMED:])))
+def find_unknown_inputs(evidence: Evidence) -> tuple[str, ...]:
+    """Find the inputs and files of both runs that could not be compared in full."""
+    run, reads = evidence.run, evidence.against.reads
     files = {file.path: file for file in evidence.against.files}
-    unknown = [each for each in evidence.run.files if each.path in files]
-    found += [Unknown(each.path) for each in unknown if files[each.path].same(each) is None]
-    return (*found, *map(Unknown, _unfollowed(evidence.run)))
+    found = [
+        each for each in run.reads if each in reads and same(reads[each], run.reads[each]) is None
+    ]
+    found += [it.path for it in run.files if it.path in files and files[it.path].same(it) is None]
+    return (*found, *_unfollowed(run))
 
 
 def unseen(earlier: Mapping[str, Fingerprint], later: Mapping[str, Fingerprint]) -> list[str]:
@@ -167,24 +157,19 @@ def say_hidden(names: Sequence[str]) -> str:
     return f"{first_of([f'`{name}`' for name in names], _NAMED, ' and ')} cannot be inspected"
 
 
-def are_pending(unknown: Sequence[Unknown], against: Run, run: Run) -> bool:
+def are_pending(unknown: Sequence[str], against: Run, run: Run) -> bool:
     """Return whether a GPU was still computing all of the unknown values."""
     sides = [each for one in (against, run) for each in (one.reads, one.writes)]
     names = {name for side in sides for name, value in side.items() if value.kind == PENDING}
-    return names.issuperset(each.name for each in unknown)
+    return names.issuperset(unknown)
 
 
-def say(evidence: Evidence, unknown: Sequence[Unknown]) -> str:
-    """Return a clause that names values that were not compared in full.
-
-    The clause also names the runs that may have changed them.
-    """
-    names = first_of([each.name for each in unknown], _NAMED, " and ")
+def say(evidence: Evidence, unknown: Sequence[str]) -> str:
+    """Return a clause that names values that were not compared in full."""
+    names = first_of(unknown, _NAMED, " and ")
     if names in {UNSEEN, _UNFOLLOWED}:
         return f"{names} is not recorded in full"
     many = len(unknown) > 1
     if are_pending(unknown, evidence.against, evidence.run):
         return f"{names} {'were' if many else 'was'} not looked at, as a GPU was still computing"
-    makers = dict.fromkeys(evidence.name(run) for each in unknown for run in each.makers)
-    may = f"; {' and '.join(makers)} may have changed {'them' if many else 'it'}" if makers else ""
-    return f"{names} {'are' if many else 'is'} too large to compare in full{may}"
+    return f"{names} {'are' if many else 'is'} too large to compare in full"

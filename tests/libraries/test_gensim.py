@@ -18,7 +18,7 @@ def test_two_workers_are_named(notebook):
     book.until_changed(ASKED.format(2))
     (cause,) = book.why()["causes"]
     assert (cause["kind"], cause["name"]) == ("operation", "gensim.Word2Vec")
-    assert cause["fix"] == "Word2Vec(..., workers=1)"
+    assert cause["fix"] == "pass `workers=1` to `Word2Vec()`"
 
 
 def test_one_worker_repeats(notebook):

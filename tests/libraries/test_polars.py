@@ -15,7 +15,7 @@ def test_groups_in_any_order_are_named(notebook):
     book.until_changed(ASKED)
     (cause,) = book.why()["causes"]
     assert (cause["kind"], cause["name"]) == ("operation", "polars.DataFrame.group_by")
-    assert cause["fix"] == "frame.group_by(..., maintain_order=True)"
+    assert cause["fix"] == "pass `maintain_order=True` to `frame.group_by()`"
 
 
 def test_groups_in_order_are_not(notebook):

@@ -12,7 +12,7 @@ from ipytorchseed.render.why import WhyView
 from ipytorchseed.session.outputs import text_value
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root
 from tests.records import changed
-from tests.render.explanations import run, value
+from tests.render.explanations import run
 
 LATER = replace(run(9, "import torch\nloss = train(model)\nfloat(loss)"), cell="c", started=1000.0)
 EARLIER = replace(run(5, "loss = train(model)"), cell="c", started=1000.0)
@@ -108,20 +108,6 @@ def test_the_answer_ends_with_what_keeps_the_result(cause, keep):
     assert (
         "`" not in view.html()
     )  # advice that is not a command is a sentence with its names as code
-
-
-def test_untested_inputs_of_the_cell_itself_come_after_what_another_cell_changed():
-    """They are only named, and the user need not create them in this cell."""
-    other = _input("params", "may-matter", Blame(run(7, "params.lr = 1"), "changed it"))
-    own = _input("data", "may-matter", Blame(EARLIER, "changed it"))
-    text = _view(other, own).text()
-    assert "Also changed, may matter: data" in text
-    assert "create" not in text
-    unproved = replace(own, finding=Finding(how="not proved: it differs"))
-    model = replace(LATER, reads={"data": value("01", "module")})
-    for view in (_view(own), _view(other, unproved), _view(other, own, run=model)):
-        assert "▲ data had changed" in view.text()
-        assert "create `data` in this cell" in view.text()
 
 
 def test_a_number_that_has_several_names_is_listed_once():

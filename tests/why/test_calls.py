@@ -123,7 +123,7 @@ def test_what_fixes_it_is_written_as_the_cell_calls_it():
     assert cause.message == (
         "`df.group_by()` without `maintain_order` adds up numbers and returns rows in any order"
     )
-    assert cause.fix == "df.group_by(..., maintain_order=True)"
+    assert cause.fix == "pass `maintain_order=True` to `df.group_by()`"
     (cause,) = asked("out = cv2.randu(a, 0, 1)", package="cv2").causes
     assert cause.fix == "%seed each 42"
 
@@ -163,8 +163,8 @@ def test_nothing_is_named_for_a_package_that_the_cell_does_not_use():
             "env.reset()\nout = env.action_space.sample()",
             "env.action_space.seed(42)",
         ),
-        ("gymnasium.Env.reset", "out, _ = env.reset()", "env.reset(..., seed=42)"),
-        ("albumentations.BasicTransform", "out = A.Compose([])", "A.Compose(..., seed=42)"),
+        ("gymnasium.Env.reset", "out, _ = env.reset()", "pass `seed=42` to `env.reset()`"),
+        ("albumentations.BasicTransform", "out = A.Compose([])", "pass `seed=42` to `A.Compose()`"),
         ("albumentations.BasicTransform", "out = A.Flip()", ""),
     ],
 )
@@ -184,6 +184,13 @@ def test_the_cell_that_made_a_sampler_without_a_seed_is_found():
         "study.optimize(f)", made, package="optuna", nondeterministic_calls=calls
     ).causes
     assert cause.name == "optuna.create_study"
+
+
+def test_a_stream_that_cannot_be_read_is_named_by_the_call_that_draws():
+    """Also if another cell seeded it."""
+    draw = "out = cv2.kmeans(x, 3, None, c, 1, f)"
+    seed = run(2, "cv2.setRNGSeed(1)", actions=("cv2.setRNGSeed",), packages=("cv2",))
+    assert named(draw, seed, package="cv2") == [("entropy", "cv2.kmeans")]
 
 
 SEED, DRAW = "cv2.setRNGSeed(1)", "out = cv2.kmeans(x, 3, None, c, 1, f)"

@@ -1,4 +1,4 @@
-"""Calls of other cells that may have set something in a library."""
+"""Attributes of a library that another cell set."""
 
 from __future__ import annotations
 
@@ -9,55 +9,27 @@ from tests.render.explanations import States, explain, number, run
 ASKED = "import modelzoo\ny = modelzoo.make().fused"
 
 
-def asked(between, *, packages=("modelzoo",), shown=None):
+def asked(between):
     """Explain a cell that gave two results, with another cell between its runs."""
-    first = run(1, ASKED, writes={"y": number(1.0)}, packages=packages)
-    other = run(2, between, result=shown, packages=packages)
-    last = run(3, ASKED, writes={"y": number(2.0)}, packages=packages)
+    first = run(1, ASKED, writes={"y": number(1.0)}, packages=("modelzoo",))
+    other = run(2, between, packages=("modelzoo",))
+    last = run(3, ASKED, writes={"y": number(2.0)}, packages=("modelzoo",))
     runs = [first, other, last]
     return explain(last, first, runs[:2], States(runs))
 
 
-def causes(between, **more):
+def causes(between):
     """Return the messages about such a cell."""
-    return [(cause.kind, cause.name, cause.message) for cause in asked(between, **more).causes]
+    return [(cause.kind, cause.name, cause.message) for cause in asked(between).causes]
 
 
 @pytest.mark.parametrize(
     "cell",
-    ["from modelzoo.config import use_fused\nuse_fused(False)", "modelzoo.use_fused(False)\nx = 1"],
+    ["modelzoo.use_fused(False)", "modelzoo.summary()", "print(1)", "import time\ntime.sleep(0)"],
 )
-def test_a_call_for_its_effect_is_named(cell):
-    """It comes last: only if nothing that is recorded changed."""
-    ((kind, name, message),) = causes(cell)
-    assert (kind, name) == ("flag", "modelzoo.use_fused")
-    assert "In[2] called `" in message
-
-
-def test_the_way_back_does_not_undo_it():
-    """What the call set is not recorded."""
-    remedy = asked("modelzoo.use_fused(False)").remedy
-    assert remedy.obstacle == "%replay does not undo In[2]"
-    assert not remedy.complete
-
-
-@pytest.mark.parametrize(
-    "cell",
-    ["z = modelzoo.use_fused(False)", "print(1)", "import time\ntime.sleep(0)", "import os"],
-)
-def test_other_calls_are_not(cell):
-    """Something is done with what they return, or they belong to no library."""
+def test_a_call_is_not(cell):
+    """It may only compute a result."""
     assert not causes(cell)
-
-
-def test_a_call_whose_result_is_shown_is_not():
-    """It may be made for its result."""
-    assert not causes("modelzoo.summary()", shown=number(1.0))
-
-
-def test_libraries_whose_settings_are_recorded_are_left_out():
-    """Their settings were equal."""
-    assert not causes("import torch\ntorch.manual_seed(0)", packages=("torch", "modelzoo"))
 
 
 def test_an_attribute_that_another_cell_set_is_named():

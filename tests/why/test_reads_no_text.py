@@ -14,7 +14,6 @@ FILES = sorted(Path(ipytorchseed.why.__file__).parent.rglob("*.py"))
 # Files that compare, show or measure a text, and why.
 LOOKS_AT_TEXT = {
     "finders/operations.py": "shows which lines were edited",
-    "finders/calls.py": "shows which lines were edited",
     "unknown.py": "measures how long it is",
     "doubts.py": "measures how long it is",
 }

@@ -19,7 +19,7 @@ from ipytorchseed.why.evidence import Evidence, Texts
 from ipytorchseed.why.explanation import Cause, Cleared, unless_others
 
 
-def find_calls(evidence: Evidence) -> Iterator[Cause | Cleared]:
+def find_calls(evidence: Evidence) -> Iterator[Cleared]:
     """Find nondeterministic calls in the cell and in the functions that it calls.
 
     A call is a cause only if no other cause is found, or if an experiment proves it.
@@ -36,7 +36,7 @@ def _seeds(run: Run, row: Row) -> bool:
 
 
 def calls_of(states: Texts, run: Run) -> Iterator[Cause]:
-    """Yield a cause for each nondeterministic function that a run calls, even indirectly."""
+    """Yield a cause for each nondeterministic function that a run may call."""
     runs = cells_used(states, run)
     for row in known_calls().calls:
         seeded = row.setter and any(_seeds(each, row) for each in runs)
@@ -69,7 +69,8 @@ def find_seeder(evidence: Evidence, asked: str) -> Cause | None:
 def _cause(row: Row, name: str, call: Call) -> Cause:
     title = f"{row.package}.{name}"
     called = call.name or title
-    fix = f"{called}(..., {row.fix})" if row.fix.partition("=")[0].isidentifier() else row.fix
+    is_argument = row.fix.partition("=")[0].isidentifier()
+    fix = f"pass `{row.fix}` to `{called}()`" if is_argument else row.fix
     return Cause(row.kind, title, f"`{called}()` {row.why}", fix=fix)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.entropy import (
     ADDRESS,
     BY_HASH,
@@ -16,7 +15,7 @@ from ipytorchseed.reads.entropy import (
     is_program,
     sentence,
 )
-from ipytorchseed.why.evidence import Evidence, does
+from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Cause, Change, Cleared, unless_others
 from ipytorchseed.why.finders.calls import find_seeder
 from ipytorchseed.why.value_changes import are_reordered
@@ -45,12 +44,6 @@ _HASHES = Cause(
     fix="restart the kernel with PYTHONHASHSEED=0",
 )
 
-# Matches a cell that stores the output of ``!date``. Calls with options that select a time other
-# than now are excluded.
-_DATE = lazy_pattern(
-    r"^= !\s*(?:/\S*/)?date\b(?![^\n|;&]*\s(?:-[A-Za-z]*[dfr]|--(?:date|file|reference)))"
-)
-
 
 def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     """Find the nondeterministic calls of the cell that can explain the change.
@@ -60,12 +53,8 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
     return the state of the machine, ask the user, or return uninitialized memory: most cells write
     to such memory before they read it.
     """
-    variables = {change.name for change in evidence.changed if change.what == "variable"}
     then, both = evidence.against.nondeterministic_calls, _calls_of_both(evidence)
     for name, is_used in evidence.run.nondeterministic_calls.items():
-        if name == "!date" and variables and does(evidence.run, _DATE):
-            message = "the cell keeps what `date` prints, which is different every time"
-            yield unless_others(Cause("entropy", name, message))
         if name == BY_HASH or name not in both or is_program(name):
             continue  # their results are not recorded
         fix = _FIX.get(name, "torch.zeros" if name in MEMORY else "")
@@ -74,10 +63,6 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
         measures = not (is_used or then[name])
         rarely = measures or name in _OF_THE_MOMENT or name in MEMORY
         yield unless_others(cause) if rarely else cause
-    for name in sorted(then.keys() ^ evidence.run.nondeterministic_calls.keys()):
-        seeder = find_seeder(evidence, name)  # a library may seed its generator at its first use
-        if seeder is not None and evidence.run.code == evidence.against.code:
-            yield seeder
     if BY_HASH in both and _has_random_hashes(evidence):
         yield _HASHES
 

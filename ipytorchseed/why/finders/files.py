@@ -101,8 +101,6 @@ def _how(evidence: Evidence, before: FileRead, after: FileRead, blame: Sequence[
         size = f" ({after.size:,} bytes, other content)"
     if min(before.size, after.size) < 0:
         state, size = "did not exist before" if before.size < 0 else "no longer exists", ""
-    if evidence.is_own(blame):
-        return f"this cell writes {path}, which it also reads{size}"
     how = blame[-1].how if blame else ""
     if how in (_WROTE, _REMOVED):
         return f"{who} {how.removesuffix('it')}{path}, which this cell reads{size}"

@@ -134,25 +134,7 @@ def _reseeded(evidence: Evidence, name: str) -> str:
     against, run = evidence.both
     if against.after.get(name) == run.after.get(name):  # only seeding makes states equal
         return _BY_ITSELF
-    if _may_continue(run, name):
-        return ""
-    left = [each for each in evidence.both if _leaves(evidence, each, name)]
-    if len(left) == 1 and run.code != against.code:  # the edited cell now seeds, or no longer does
-        how = _BY_ITSELF if name in left[0].before else "first appeared"
-        return f"{how} in {evidence.name(left[0])}"
-    return _BY_ITSELF if left else ""
-
-
-def _may_continue(run: Run, name: str) -> bool:
-    """Return whether a library may have reseeded its generator from the old state.
-
-    This is possible if an object of the library contains the generator, and the cell neither seeds
-    the generator nor assigns the object.
-    """
-    root = name.partition(".")[0].partition("[")[0]
-    is_bound = root in run.writes and root not in run.in_place
-    librarys = " in " in run.generators.get(name, "")
-    return librarys and not is_bound and not may_set_state(run.actions, name)
+    return _BY_ITSELF if any(_leaves(evidence, each, name) for each in evidence.both) else ""
 
 
 def _leaves(evidence: Evidence, run: Run, name: str) -> bool:

@@ -27,7 +27,6 @@ from ipytorchseed.why.finders.changers import (
 )
 from ipytorchseed.why.unread import say_unread
 from ipytorchseed.why.value_changes import (
-    changed_parts,
     has_other_name,
     how_far,
     owners_lost,
@@ -75,9 +74,6 @@ def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprin
     makers = [run for run in evidence.history if name in run.writes]
     owners = owners_lost(before.parts.get(BELONGS), after.parts.get(BELONGS))
     cut_off = [*_made_owners(evidence, owners)]
-    hows = {each.how for each in blame} or {REDEFINED}
-    is_redefined = after.kind == "class" and REDEFINED in hows
-    is_redefined |= "code" in changed_parts(before, after)
     blame = cut_off or [
         *_find_module_writers(evidence, name), *blame, *_find_left_out(evidence, name)
     ]  # fmt: skip
@@ -93,10 +89,8 @@ def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprin
     elif has_other_name(before, after):
         was, now = (each.summary.partition(",")[0] for each in (before, after))
         message = _say_changed(evidence, name, blame, f"{was} → {now}")
-    elif is_redefined:
-        said = say_parts(before, after) if after.kind == "class" else ""
-        defined = [Blame(each.run, _DEFINED.get(each.how, each.how)) for each in blame]
-        message = _say_changed(evidence, name, defined, said, f"`{name}` was redefined")
+    elif after.kind in ("class", "function"):
+        message = _say_changed(evidence, name, blame, say_parts(before, after))
     else:
         message = _say_changed(evidence, name, blame, how_far(before, after))
     prevents = after.kind == DATABASE
@@ -173,13 +167,7 @@ def _is_parameter(name: str, run: Run) -> bool:
     return updates and run.writes[name].kind == "tensor"
 
 
-# Phrases for functions and classes.
-_DEFINED = {MADE: REDEFINED, SET: REDEFINED, "changed it": REDEFINED}
-
-
-def _say_changed(
-    evidence: Evidence, name: str, blame: Sequence[Blame], far: str, otherwise: str = ""
-) -> str:
+def _say_changed(evidence: Evidence, name: str, blame: Sequence[Blame], far: str) -> str:
     """Return a sentence about who changed an input: ``In[4] changed `config`: rate``.
 
     Args:
@@ -187,13 +175,12 @@ def _say_changed(
         name: The input.
         blame: The runs that changed it, oldest first.
         far: A phrase that says how the value changed.
-        otherwise: The sentence if no such run is known.
     """
     by = blame[-MOST_TOLD:]
     if evidence.is_own(by):
         how = f": {far.removeprefix('changed ')}" if far else ""
-        runs = "runs" if len(by) > 1 else "run"
-        return f"`{name}` continues from {evidence.who(by)}, this cell's earlier {runs}{how}"
+        earlier = "earlier runs" if len(by) > 1 else "earlier run"
+        return f"`{name}` continues from {evidence.who(by)}, this cell's {earlier}{how}"
     sentences = list[str]()
     for how, alike in itertools.groupby(by, key=lambda each: each.how):
         together = [*alike]
@@ -204,7 +191,7 @@ def _say_changed(
         elif runs and _is_change(how) and continues(evidence, runs[-1], name):
             it += " once more"
         sentences.append(_clause(evidence, runs, how, it))
-    said = "; then ".join(sentences) or otherwise or f"`{name}` changed"
+    said = "; then ".join(sentences) or f"`{name}` changed"
     tells = bool(by) and by[-1].how not in _ACTS  # the sentence already says what changed
     return said if tells or not far else f"{said}: {far}"
 

@@ -15,7 +15,6 @@ from ipytorchseed.determinism.table import BY_NAME as FLAGS
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import FOLDER, Evidence, does
 from ipytorchseed.why.explanation import Blame, Cause, Cleared, unless_others
-from ipytorchseed.why.finders.calls import package_of
 from ipytorchseed.why.finders.changers import find_setter
 from ipytorchseed.why.unknown import hides
 from ipytorchseed.why.words import first_of
@@ -202,35 +201,17 @@ def find_libraries(evidence: Evidence) -> Iterator[Cause | Cleared]:
 
 
 def find_effects(evidence: Evidence) -> Iterator[Cause]:
-    """Find the last act of another cell that may have set something in a library.
-
-    Only libraries that this cell uses count. An act is an assignment to an attribute of the
-    library, or a statement that consists of a call. Calls of libraries whose settings are recorded
-    are left out.
-    """
-    others = [run for run in evidence.here[::-1] if run.cell != evidence.run.cell]
-    for run in others:
-        for package, name, did in _acts(evidence, run):
-            if evidence.uses(package) and package not in sys.stdlib_module_names:
-                message = f"{evidence.name(run)} {did}, and this cell also uses {package}"
-                yield Cause("flag", name, message, blame=(Blame(run, did),), prevents=True)
-                return
-
-
-def _acts(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, str]]:
-    """Yield each act of a run: package, name of what was set or called, and a clause."""
-    for action in run.actions:
-        name, package = action.removesuffix("="), action.partition(".")[0]
-        if name not in {action, package} and not name.endswith("]"):
-            yield package, name, f"set `{name}`"
-    rows = libraries.BY_NAME.values()
-    known = {each.partition(".")[0] for row in rows for each in (row.package, *row.through)}
-    for call in evidence.states.written(run).calls:
-        package = package_of(evidence.states, evidence.run, call.root)
-        is_shown = call.is_last and run.outputs.result is not None
-        if call.is_statement and package not in {"", *known} and not is_shown:
-            name = f"{package}.{call.name.removeprefix(f'{package}.')}"
-            yield package, name, f"called `{name}()`"
+    """Find the last attribute that another cell set of a library that this one uses."""
+    others = [run for run in evidence.here if run.cell != evidence.run.cell]
+    acts = [(run, action) for run in others for action in run.actions]
+    for run, action in reversed(acts):
+        package, dot, _ = action.partition(".")
+        is_set = dot and action.endswith("=") and not action.endswith("]=")
+        if is_set and evidence.uses(package) and package not in sys.stdlib_module_names:
+            name = action.removesuffix("=")
+            message = f"{evidence.name(run)} set `{name}`, and this cell also uses {package}"
+            yield Cause("flag", name, message, blame=(Blame(run, "set it"),), prevents=True)
+            return
 
 
 def _cause_of(

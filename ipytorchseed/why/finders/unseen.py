@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.why.evidence import Evidence
@@ -28,7 +27,7 @@ def find_unseen(evidence: Evidence) -> Iterator[Cause]:
         blame = tuple(
             Blame(run, f"made `{name}` again" if run in bound else _use(evidence, run, name))
             for run in others[-_TOLD:]
-        ) or _wrote_behind(evidence, name)
+        )
         altered = [run for run in users if may_alter(run, written(run), name, cell)]
         own = {run.cell for run in altered} == {cell} and not (bound or evidence.two_cells)
         did = "; ".join(f"{evidence.name(each.run)} {each.how}" for each in blame if each.run)
@@ -44,31 +43,3 @@ def _use(evidence: Evidence, run: Run, name: str) -> str:
     """Return a phrase about how a run used a variable."""
     text = evidence.states.written(run)
     return say_effect(run, text, name) or say_use(text.calls, name) or f"used `{name}`"
-
-
-def _wrote_behind(evidence: Evidence, name: str) -> tuple[Blame, ...]:
-    """Return the last run that wrote a file that the creator of a value used.
-
-    For example, a connection to a database may be unchanged although the database changed.
-
-    Args:
-        evidence: The evidence.
-        name: The variable.
-    """
-    made = (
-        run
-        for run in evidence.latest
-        if run.kernel == evidence.run.kernel and name in run.writes and name not in run.in_place
-    )
-    maker = next(made, None)
-    if maker is None:
-        return ()
-    files = {*maker.outside.wrote, *(file.path for file in maker.files)}
-    for run in evidence.here[::-1]:
-        wrote = sorted(files.intersection(run.outside.wrote))
-        if wrote and run.cell != evidence.run.cell:
-            how = (
-                f"wrote {PurePath(wrote[0]).name}, which {evidence.name(maker)} used to make {name}"
-            )
-            return (Blame(run, how),)
-    return ()

@@ -20,7 +20,7 @@ from ipytorchseed.fingerprint.memory import CHUNK
 from ipytorchseed.fingerprint.meter import BATCH, ITEMS, SpentError
 from ipytorchseed.fingerprint.objects import PARTS, encode_extras, find_times, inner_parts
 from ipytorchseed.fingerprint.scalars import LEAVES
-from ipytorchseed.fingerprint.walk import SHORT, Bytes, Draft, Walk, Writer, Writing, digest_of
+from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writer, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, find_member
 
 # The maximum length of a ``series``: numbers that a fingerprint stores as values.
@@ -30,6 +30,9 @@ SERIES = 8192
 _NUMBERS = {id(int), id(float)}
 
 _ENDS = 8  # items listed from each end of a sequence
+
+# For sequences of fewer items, checking whether all have the same type takes too long.
+_SHORT = 8
 
 # To sample a container without indices, at most this many items are iterated over.
 _NEAR = 2**16
@@ -70,7 +73,7 @@ def _batches(
 
 def write_batch(items: Sequence[Any], walk: Walk) -> Bytes:
     """Digest a batch of items in order; 17 or 33 bytes."""
-    digest = _packed(items, walk) if len(items) >= SHORT else None
+    digest = _packed(items, walk) if len(items) >= _SHORT else None
     if digest is None:
         tokens = yield from walk.tokens(items)
         digest = b"." + xxh3_128_digest(b"".join(tokens))
@@ -122,7 +125,7 @@ def sequence_writer(base: Any) -> Writer:
         length = base.__len__(value)
         series = [*base.__iter__(value)] if length <= ITEMS else []
         tokens: list[bytes] | None = None
-        if length < SHORT:
+        if length < _SHORT:
             tokens = yield from walk.tokens(series, counted=False)
             body = b"".join(tokens)
         elif series:

@@ -22,9 +22,6 @@ from ipytorchseed.introspection.values import imported, is_class
 # The maximum number of cached properties to list.
 _RESULTS = 16
 
-# The maximum number of redefined classes to list.
-_CLASSES = 4
-
 # Kinds of values whose fingerprint counts the objects that occur in them more than once.
 _CONTAINERS = frozenset({"dict", "list", "tuple"})
 
@@ -114,7 +111,7 @@ def _finish(value: object, walk: Walk, draft: Draft, digest: str, sample: str) -
         "strides": walk.strides and xxh3_64_hexdigest(repr(walk.strides).encode()),
         DERIVED: "; ".join(results[:_RESULTS]),
         SHARED: draft.kind in _CONTAINERS and walk.shared and str(walk.shared),
-        OUTDATED: ", ".join(outdated[:_CLASSES]),
+        OUTDATED: ", ".join(outdated),
     }
     parts = draft.parts | {part: str(value) for part, value in told.items() if value}
     if walk.failed:

@@ -6,31 +6,13 @@ How pandas groups columns into blocks does not affect the digest.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any
 
-from xxhash import xxh3_64_hexdigest
-
 from ipytorchseed.fingerprint.arrays import name_of, series_of
-from ipytorchseed.fingerprint.memory import owns_array
 from ipytorchseed.fingerprint.objects import PARTS, find_times
 from ipytorchseed.fingerprint.scalars import join
-from ipytorchseed.fingerprint.value import SUMS
 from ipytorchseed.fingerprint.walk import Bytes, Draft, Walk, Writing, digest_of
 from ipytorchseed.introspection.anatomy import anatomy, dictionary_of, find_member, name_of_class
-
-
-def _sums(columns: Sequence[Any]) -> bytes:
-    """Return sums of the bits of each numeric column, which ignore the order of rows."""
-    arrays = [each for each in columns if type(each) is sys.modules["numpy"].ndarray]
-    plain = [it for it in arrays if it.dtype.kind in "biuf" and it.itemsize <= _WORD]
-    owned = [each for each in plain if owns_array(each)]
-    sums = (each.view(f"u{each.itemsize}").sum(dtype="u8") for each in owned)
-    return b"".join(each.tobytes() for each in sums)
-
-
-# The maximum item size of the columns that are summed, in bytes.
-_WORD = 8
 
 
 def write_frame(value: Any, walk: Walk) -> Writing:
@@ -54,9 +36,6 @@ def write_frame(value: Any, walk: Walk) -> Writing:
         return Draft(content, "frame")
     shape = f"{len(index)} x {len(columns)}"
     parts = {"shape": shape, "index": digest_of(index_token), "columns": digest_of(labels)}
-    sums = _sums(values)
-    if walk.exact and sums:
-        parts[SUMS] = xxh3_64_hexdigest(sums)
     told = zip(names, tokens, strict=False)
     parts |= {f"k:{name}": digest_of(each) for name, each in told if type(name) is str}
     return Draft(content, "frame", f"DataFrame {shape}", parts)

@@ -93,6 +93,11 @@ def write_jax_array(value: Any, walk: Walk) -> Writing:
     return Draft(content, "array", f"{name} JAX array {size}", parts, series_of(plain))
 
 
+def key_state(value: Any) -> object:
+    """Return the numbers of a JAX random key."""
+    return dict(anatomy(type(value)).attributes(value))["_base_array"]
+
+
 def booster_rounds(value: Any) -> object:
     """Return for how many rounds an XGBoost booster was trained."""
     return class_of(value, "xgboost.core.Booster").num_boosted_rounds(value)

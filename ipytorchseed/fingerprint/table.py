@@ -156,7 +156,7 @@ KINDS: tuple[tuple[Any, ...], ...] = (
     (libraries.write_polars_frame, "polars:DataFrame"),
     (libraries.write_image, "PIL.Image:Image"),
     (libraries.write_jax_array, "jaxlib._jax:ArrayImpl", "jaxlib.xla_extension:ArrayImpl"),
-    (_state("key", _fields("_base_array")), "jax._src.random.prng:PRNGKeyArray",
+    (_state("key", libraries.key_state), "jax._src.random.prng:PRNGKeyArray",
      "jax._src.prng:PRNGKeyArray"),
     (_state("tree", libraries.tree_state), "sklearn.tree._tree:Tree"),
     (_state("tree", libraries.points_state), "scipy.spatial:cKDTree"),

@@ -17,9 +17,6 @@ SHAREABLE = frozenset({"array", "deque", "dict", "frame", "list", "series", "set
 # example: ``Data.total=1f3a9c02; Data.rate=02b0c5d7``.
 DERIVED = "derived"
 
-# The part of a table that is the same for any order of its rows.
-SUMS = "sums"
-
 # The part of an optimizer that names the models whose parameters it updates, and the part of a
 # scheduler that names the optimizers whose rate it sets. They name only variables the run read.
 BELONGS = "belongs"

@@ -22,9 +22,6 @@ from ipytorchseed.introspection.anatomy import anatomy, full_name
 from ipytorchseed.introspection.values import is_class
 from ipytorchseed.rng.table import holders
 
-# For sequences of fewer items, checking whether all have the same type takes too long.
-SHORT = 8
-
 _UNSEEN = 4  # the maximum number of types to list
 
 
@@ -50,19 +47,6 @@ Writing = Generator[object, bytes, Draft]
 Bytes = Generator[object, bytes, bytes]
 Tokens = list[tuple[str, bytes]]
 Writer = Callable[[Any, "Walk"], Writing]
-
-
-def _brief(items: Sequence[Any]) -> bytes | None:
-    """Return the token of a short list or tuple of leaves, or None for others."""
-    tokens = []
-    for item in items:
-        leaf = LEAVES.get(id(type(item)))
-        token = None if leaf is None else leaf(item)
-        if token is None:
-            return None
-        tokens.append(token)
-    head = b"tuple%d;" if type(items) is tuple else b"list%d;"
-    return b"D" + xxh3_128_digest(head % len(tokens) + b"".join(tokens))
 
 
 def digest_of(token: bytes) -> str:
@@ -201,7 +185,7 @@ class Walk(Meter):
         tokens = []
         for item in items:
             leaf = LEAVES.get(id(type(item)))
-            token = self.short(item) if leaf is None else leaf(item)
+            token = None if leaf is None else leaf(item)
             tokens.append((yield item) if token is None else token)
         if counted:
             self.tick(len(tokens))
@@ -213,28 +197,10 @@ class Walk(Meter):
         tokens = []
         for name, item in items:
             leaf = LEAVES.get(id(type(item)))
-            token = self.short(item) if leaf is None else leaf(item)
+            token = None if leaf is None else leaf(item)
             tokens.append((name, (yield item) if token is None else token))
         self.tick(len(tokens))
         return tokens
-
-    def short(self, value: Any) -> bytes | None:
-        """Return the token of a short list or tuple that needs no writer, or None.
-
-        This halves the time for reading lists of such values.
-        """
-        kind = type(value)
-        if (kind is not list and kind is not tuple) or len(value) >= SHORT:
-            return None
-        seen = self._seen.get(id(value))
-        if seen is not None:
-            self.shared += kind is list
-            return seen[1]
-        made = None if self.full else _brief(value)
-        if made is not None:
-            self.tick()
-            self._seen[id(value)] = value, made
-        return made
 
     def _fail(self, value: object, error: Exception) -> Draft:
         name, summary = full_name(type(value)), ""

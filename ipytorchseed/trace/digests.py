@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -107,16 +106,8 @@ def _other(tensor: Any, *, portable: bool) -> int:
 
 
 def plain_digest(words: list[Any]) -> int:
-    """Return a digest of arguments that are not tensors, equal in every process.
-
-    Their bytes are hashed, because ``hash(-1) == hash(-2)``. For an object, only its class is used,
-    not its address.
-    """
-    try:
-        return xxh3_64_intdigest(marshal.dumps(words, 2))
-    except ValueError:
-        plain = (each if type(each) in _NUMBERS else word_of(each) for each in words)
-        return xxh3_64_intdigest(b"".join([marshal.dumps(each, 2) for each in plain]))
+    """Return a digest of arguments that are not tensors, equal in every process."""
+    return xxh3_64_intdigest("\n".join(map(word_of, words)).encode("utf-8", "surrogatepass"))
 
 
 _NUMBERS = (int, float, complex, str, bool, type(None))
@@ -125,9 +116,11 @@ _NUMBERS = (int, float, complex, str, bool, type(None))
 def word_of(value: Any) -> str:
     """Return an argument that is not a tensor as text.
 
-    The name of a device is left out, so that runs on different devices can be compared.
+    For most objects, this is only the class. The name of a device is left out, so that runs on
+    different devices can be compared.
     """
+    if type(value) in _NUMBERS:
+        return repr(value)
     torch = sys.modules["torch"]
-    if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
-        return str(value)
-    return repr(value) if type(value) in _NUMBERS else type(value).__name__
+    shown = isinstance(value, (torch.dtype, torch.layout, torch.memory_format))
+    return str(value) if shown else type(value).__name__

@@ -19,9 +19,6 @@ FRAME = Layout("<II")
 
 Number = Annotated[int, Meta(ge=0)]
 
-# The maximum number of entries of a table in a chunk. Real chunks have a few thousand.
-_TABLE = Meta(max_length=1 << 20)
-
 # The maximum number of characters stored of a line of code, or of an operation's arguments.
 _LONGEST = 120
 
@@ -119,8 +116,8 @@ class Chunk(Struct, tag=1, array_like=True):
     """
 
     thread: Number
-    calls: Annotated[list[Call], _TABLE]
-    kinds: Annotated[list[Kind], _TABLE]
+    calls: list[Call]
+    kinds: list[Kind]
     tensors: bytes
     kind_of: bytes
     summaries: bytes

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping
 
 from ipytorchseed.fingerprint.scalars import read_back
-from ipytorchseed.fingerprint.value import BELONGS, DERIVED, SUMS, Fingerprint
+from ipytorchseed.fingerprint.value import BELONGS, DERIVED, Fingerprint
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why.words import first_of, many
 
@@ -121,11 +121,7 @@ def changed_parts(
     """Return the parts of a value that differ, with their old and new values."""
     names = dict.fromkeys([*before.parts, *after.parts])
     pairs = {name: (before.parts.get(name), after.parts.get(name)) for name in names}
-    return {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n not in _IMPLIED}
-
-
-# Parts that differ only if another part differs.
-_IMPLIED = frozenset({DERIVED, SUMS})
+    return {n: pair for n, pair in pairs.items() if pair[0] != pair[1] and n != DERIVED}
 
 
 # Parts of a model, optimizer or table that are only reported if no other part differs.
@@ -155,10 +151,8 @@ _MAX_NAMED = 3
 def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     """Describe which parts of a value differ: ``changed 4 of 4 parameters``."""
     parts = changed_parts(before, after)
-    if after.kind == before.kind == "frame":
-        rows = _count(parts, "shape", "row")
-        if rows or _are_rows_reordered(before, after, parts):
-            return rows or "the same rows in another order"
+    if after.kind == before.kind == "frame" and (rows := _count(parts, "shape", "row")):
+        return rows
     said = _belonging(*parts.pop(BELONGS, (None, None)))
     said += _model_changes(after, parts)
     if _lists_items(before) != _lists_items(after):
@@ -169,14 +163,6 @@ def say_parts(before: Fingerprint, after: Fingerprint) -> str:
     if not said and after.kind in _HAS_MINOR_PARTS:
         said += [f"changed {noun}" for part, noun in _MINOR_PARTS.items() if part in parts]
     return ", ".join(said)
-
-
-def _are_rows_reordered(before: Fingerprint, after: Fingerprint, parts: _Parts) -> bool:
-    """Return whether a table has the same rows in another order."""
-    sums = before.parts.get(SUMS)
-    if sums is None or sums != after.parts.get(SUMS) or parts.keys() & {"shape", "columns"}:
-        return False
-    return sum(part[:2] == "k:" for part in parts) > 1
 
 
 # The parts in which a value differs, with their old and new values.

@@ -17,6 +17,7 @@ from ipytorchseed.reads.magics import CELL_MAGICS
 from ipytorchseed.reads.parsing import parse_text
 from ipytorchseed.render.text import set_width, visible
 from ipytorchseed.session.outputs import NUMBER
+from ipytorchseed.why.value_changes import write_digits
 
 # The maximum number of characters in a cell's label.
 _LABEL = 40
@@ -37,8 +38,8 @@ _PLACE = "7"
 # The last letters of format specifications that write exactly one number.
 _AS_NUMBER = tuple("eEfFgGdn%")
 
-# Significant digits: the fewest that are written, and enough to distinguish any two numbers.
-_FEWEST, _EXACT = 4, 17
+# Significant digits of a number that a cell showed.
+DIGITS = 4
 
 # The tolerance between a value and its text without a format: printed tensors are rounded.
 _SLACK = 1e-4
@@ -64,7 +65,7 @@ class Shown(Struct, frozen=True):
     is_named: bool = False
 
     def __str__(self) -> str:
-        return f"{self.label} {write_digits(self.number, _FEWEST)}{self.unit}"
+        return f"{self.label} {write_digits(self.number, DIGITS)}{self.unit}"
 
 
 class _Print(NamedTuple):
@@ -107,22 +108,6 @@ def _first_line(text: str) -> str:
     """Return the first line of a text that is neither blank nor a cell marker."""
     line = next((line for line in map(str.strip, text.splitlines()) if line not in _NO_LABELS), "")
     return visible(line.replace("\t", " "))
-
-
-def write_digits(number: float, digits: int) -> str:
-    """Write a number with ``digits`` significant digits; a whole number in full."""
-    number = float(number)
-    whole = math.isfinite(number) and number.is_integer() and abs(number) < 10**_EXACT
-    return str(int(number)) if whole else f"{number:.{digits}g}"
-
-
-def write_step(before: float, after: float) -> str:
-    """Write a change ``0.1 → 0.5``, with enough digits to tell both numbers apart."""
-    for digits in range(_FEWEST, _EXACT + 1):
-        told = write_digits(before, digits), write_digits(after, digits)
-        if told[0] != told[1]:
-            return " → ".join(told)
-    return ""
 
 
 def shown_numbers(run: Run) -> list[Shown]:

@@ -16,7 +16,7 @@ from ipytorchseed.render.values import code
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.evidence import run_name
 from ipytorchseed.why.unknown import find_alike, unknown_outcome
-from ipytorchseed.why.value_changes import write_number
+from ipytorchseed.why.value_changes import write_digits
 
 # Earlier runs of a run's cell, the latest first.
 Earlier = deque[Run]
@@ -220,7 +220,7 @@ def _number(run: Run) -> str:
         return str(shown[-1])
     values = [run.outputs.result] if run.outputs.result is not None else [*run.writes.values()]
     numbers = [value.series for value in values if value.series is not None]
-    return write_number(numbers[0][0]) if len(numbers) == 1 and len(numbers[0]) == 1 else ""
+    return write_digits(numbers[0][0]) if len(numbers) == 1 and len(numbers[0]) == 1 else ""
 
 
 def write_lines(lines: Sequence[Line]) -> Iterable[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import BOX, charted, draw_curves, sparklines
-from ipytorchseed.render.labels import label_of, shorten, shown_numbers, write_digits, write_step
+from ipytorchseed.render.labels import DIGITS, label_of, shorten, shown_numbers
 from ipytorchseed.render.text import visible, wrap
 from ipytorchseed.render.values import pick, write_json
 from ipytorchseed.render.view import View, fill
@@ -16,7 +16,7 @@ from ipytorchseed.why.experiments import MAY_MATTER
 from ipytorchseed.why.explanation import Blame, Cause, Change, Explanation, Root, suspect
 from ipytorchseed.why.remedy import find_keep
 from ipytorchseed.why.train_mode import find_train_mode
-from ipytorchseed.why.unknown import are_pending
+from ipytorchseed.why.value_changes import write_digits, write_step
 from ipytorchseed.why.words import sentence
 
 _MOST_CHANGES = 6
@@ -24,8 +24,10 @@ _MOST_MAY_MATTER = 3
 _MOST_UNKNOWN = 3
 _MOST_CLEARED = 8
 
-_ALLOW = "Allow more seconds to look at it: %config IPyTorchSeed.budget = 2"
-_WAIT = "End the cell with torch.cuda.synchronize(): then all values are computed when it ends"
+_ALLOW = (
+    "Allow more seconds to read values: %config IPyTorchSeed.budget = 2. On a GPU, end the cell"
+    " with torch.cuda.synchronize()"
+)
 _CHECK = (
     "put %%deterministic --check at the top of the cell and run it: that tells whether it repeats"
     " by itself, and if not, which operation does not"
@@ -46,9 +48,6 @@ _MOST_LISTED = 3
 
 # The maximum number of characters of any other change in the title.
 _MOST_DETAIL = 40
-
-# Significant digits of a number in a list.
-_DIGITS = 4
 
 
 class WhyView(View):
@@ -135,16 +134,16 @@ class WhyView(View):
         shown = (shown_numbers(run) if run else [] for run in (said.against, said.run))
         for then, now in reversed([*zip(*shown, strict=False)]):
             if then.label == now.label and then.number != now.number:
-                return f"`{now.label}` {write_step(then.number, now.number)}{now.unit}"
+                return f"`{now.label}` {write_step(then.number, now.number, DIGITS)}{now.unit}"
         steps = [each for each in said.changed if _is_step(each)]
         first = min(steps or said.changed, key=lambda each: _ASKED_ABOUT.index(each.what))
         words = _WORDS.get(first.what, "")
         what = words or f"`{first.name or shorten(label_of(said.run.source), _MOST_DETAIL)}`"
         sides = first.before or (), first.after or ()
         if steps:
-            return f"{what} {write_step(sides[0][0], sides[1][0]) or first.detail}"
+            return f"{what} {write_step(sides[0][0], sides[1][0], DIGITS)}"
         if all(0 < len(each) <= _MOST_LISTED for each in sides):
-            lists = (", ".join(write_digits(x, _DIGITS) for x in each) for each in sides)
+            lists = (", ".join(write_digits(x, DIGITS) for x in each) for each in sides)
             return f"{what} {' → '.join(map('[{}]'.format, lists))}"
         if " → " in first.detail and len(first.detail) <= _MOST_DETAIL and not words:
             return f"{what} {first.detail}"
@@ -185,20 +184,16 @@ class WhyView(View):
     def next_step(self) -> str:
         """What to do if nothing explains the difference; else other possible causes."""
         said = self.explanation
-        pending = said.against and are_pending(said.unknown, said.against, said.run)
         if said.verdict == "explained" and said.unknown:
-            names = " and ".join(said.unknown[:_MOST_UNKNOWN])
-            why = "a GPU was still computing" if pending else "too large to compare in full"
-            return f"Not known, as {why}: {names}."
+            return f"Not read in full: {' and '.join(said.unknown[:_MOST_UNKNOWN])}."
         if said.verdict != "unexplained":
             return ""
         if said.against is not None and said.against.cell != said.run.cell:
             alike = "Nothing else that was recorded accounts for it: the difference is their text."
             return alike if said.changed and not said.unknown else ""
         if said.unknown:
-            if {*said.run.reads, *said.run.writes}.isdisjoint(said.unknown):
-                return ""
-            return _WAIT if pending else _ALLOW
+            outputs_only = {*said.run.reads, *said.run.writes}.isdisjoint(said.unknown)
+            return "" if outputs_only else _ALLOW
         notes = "; ".join(dict.fromkeys([*said.run.notes, *(said.against or said.run).notes]))
         parts = (said.hidden, f"if it is not that, {_CHECK}") if said.hidden else (notes, _CHECK)
         return " ".join(map(sentence, filter(None, (said.repeats.how, *parts))))

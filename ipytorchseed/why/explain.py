@@ -57,9 +57,9 @@ def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     unknown, hidden = find_unknown_inputs(evidence), ""
     message = f"{evidence.name(run)} differs from {evidence.name(against)}"
     if causes:
-        message += f"; {say(evidence, unknown)}" if unknown else ""
+        message += f"; {say(unknown)}" if unknown else ""
     elif unknown:
-        message += f", but no compared input changed; {say(evidence, unknown)}"
+        message += f", but no compared input changed; {say(unknown)}"
     elif evidence.two_cells:
         message += ", which is another cell: only their text differs in the record"
     else:
@@ -129,7 +129,7 @@ def _explain_same(
     unknown = tuple(unknown_outcome(evidence.against, evidence.run))
     if unknown:
         verdict = "unexplained"
-        message = f"no difference from {other} was seen, but {say(evidence, unknown)}"
+        message = f"no difference from {other} was seen, but {say(unknown)}"
     else:
         hidden = unseen(evidence.against.writes, evidence.run.writes) if causes else []
         unknown = tuple(hidden)

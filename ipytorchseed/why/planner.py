@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from copy import copy
 from pathlib import PurePath
 
-from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
+from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
 from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, call_of, is_program
@@ -164,9 +164,7 @@ class _Planner:
             return False
         alike = same(now, wanted)
         if alike is None and _not_digested(now) == _not_digested(wanted):
-            pending = PENDING in {now.kind, wanted.kind}
-            why = "was not looked at" if pending else "is too large to be compared in full"
-            self._doubts[f"`{name}` {why}"] = None
+            self._doubts[f"`{name}` was not read in full"] = None
             return True
         here = reader.kernel == self._present.kernel  # set order differs between kernels
         if here and now.parts.get("order") != wanted.parts.get("order"):

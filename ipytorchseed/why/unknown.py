@@ -6,12 +6,12 @@ import builtins
 from collections.abc import Iterable, Mapping, Sequence
 
 from ipytorchseed.determinism.library_calls import known_calls
-from ipytorchseed.fingerprint.value import PENDING, Fingerprint, same
+from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.reads.written import Call, Written
-from ipytorchseed.why.changes import UNSEEN, find_changes, not_compared
+from ipytorchseed.why.changes import find_changes, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.words import first_of
 
@@ -157,19 +157,7 @@ def say_hidden(names: Sequence[str]) -> str:
     return f"{first_of([f'`{name}`' for name in names], _NAMED, ' and ')} cannot be inspected"
 
 
-def are_pending(unknown: Sequence[str], against: Run, run: Run) -> bool:
-    """Return whether a GPU was still computing all of the unknown values."""
-    sides = [each for one in (against, run) for each in (one.reads, one.writes)]
-    names = {name for side in sides for name, value in side.items() if value.kind == PENDING}
-    return names.issuperset(unknown)
-
-
-def say(evidence: Evidence, unknown: Sequence[str]) -> str:
+def say(unknown: Sequence[str]) -> str:
     """Return a clause that names values that were not compared in full."""
     names = first_of(unknown, _NAMED, " and ")
-    if names in {UNSEEN, _UNFOLLOWED}:
-        return f"{names} is not recorded in full"
-    many = len(unknown) > 1
-    if are_pending(unknown, evidence.against, evidence.run):
-        return f"{names} {'were' if many else 'was'} not looked at, as a GPU was still computing"
-    return f"{names} {'are' if many else 'is'} too large to compare in full"
+    return f"{names} {'were' if len(unknown) > 1 else 'was'} not read in full"

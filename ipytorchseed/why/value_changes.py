@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Iterator, Mapping
 
 from ipytorchseed.fingerprint.scalars import read_back
@@ -39,6 +40,9 @@ _PLACES = {"series": "row"}
 
 # Series with at most this many numbers are written in full.
 _MOST_NUMBERS = 4
+
+# Significant digits: as many as are usually written, and enough to distinguish any two numbers.
+_DIGITS, _EXACT = 7, 17
 
 _SAME_NUMBERS = "other content, the same numbers"
 
@@ -97,22 +101,25 @@ def _series(before: tuple[float, ...], after: tuple[float, ...], at: str) -> str
         f" {write_step(before[first], after[first])}"
     )
     may_be_labels = all(map(float.is_integer, map(float, (*before, *after))))
-    return said if may_be_labels else f"{said}, largest difference {write_number(largest)}"
+    return said if may_be_labels else f"{said}, largest difference {write_digits(largest)}"
 
 
-def write_step(before: float, after: float) -> str:
-    """Return the old and new number, with enough digits to show the difference."""
-    return " → ".join(_write_both(before, after))
+def write_step(before: float, after: float, digits: int = _DIGITS) -> str:
+    """Return the old and new number, with as many more digits as show the difference."""
+    return " → ".join(_write_both(before, after, digits))
 
 
-def _write_both(before: float, after: float) -> tuple[str, str]:
-    pairs = [(f"{before:.{digits}g}", f"{after:.{digits}g}") for digits in (7, 9, 12, 17)]
+def _write_both(before: float, after: float, digits: int = _DIGITS) -> tuple[str, str]:
+    every = range(digits, _EXACT + 1)
+    pairs = [(write_digits(before, count), write_digits(after, count)) for count in every]
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
 
 
-def write_number(number: float) -> str:
-    """Return a number with at most seven significant digits."""
-    return f"{number:.7g}"
+def write_digits(number: float, digits: int = _DIGITS) -> str:
+    """Write a number with ``digits`` significant digits; a whole number in full."""
+    number = float(number)
+    whole = math.isfinite(number) and number.is_integer() and abs(number) < 10**_EXACT
+    return f"{number:.{_EXACT if whole else digits}g}"
 
 
 def changed_parts(

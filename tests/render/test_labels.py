@@ -6,8 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from ipytorchseed.fingerprint.value import Fingerprint
-from ipytorchseed.render.labels import shown_numbers, write_step
+from ipytorchseed.render.labels import DIGITS, shown_numbers
 from ipytorchseed.session.outputs import text_value
+from ipytorchseed.why.value_changes import write_step
 from tests.records import changed
 from tests.render.explanations import run
 
@@ -91,4 +92,4 @@ def test_a_result_is_called_by_the_last_statement():
 )
 def test_a_step_has_as_few_digits_as_tell_its_sides_apart(before, after, told):
     """Four digits, or more if the numbers differ only further down."""
-    assert write_step(before, after) == told
+    assert write_step(before, after, DIGITS) == told

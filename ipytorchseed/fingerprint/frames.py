@@ -23,15 +23,12 @@ def write_frame(value: Any, walk: Walk) -> Writing:
     values = [*map(manager.iget_values, range(len(columns)))]
     texts = type(columns).__name__ == "Index" and columns.dtype.kind not in "biufcmM"
     names = list(columns) if len(values) <= PARTS and texts else []
-    plain = bool(names) and all(type(name) is str for name in names)
-    head = [str(columns.dtype), dictionary_of(columns).get("_name"), *names]
-    labels = yield (head if plain else columns)
-    index_token = yield index
+    labels, index_token = yield from walk.tokens((columns, index))
     for place in find_times(names):
         values[place] = None
     tokens = yield from walk.tokens(walk.pick(values))
     rest = yield from _rest(value, fields, walk)
-    content = b"frame" + labels + index_token + join([("", each) for each in tokens]) + rest
+    content = b"frame" + labels + index_token + b"".join(tokens) + rest
     if not walk.top:
         return Draft(content, "frame")
     shape = f"{len(index)} x {len(columns)}"

@@ -1,6 +1,6 @@
 """Tags for MLflow: the applied seed, and the states at the start of a run.
 
-MLflow finds this by the entry point ``mlflow.run_context_provider``, whose protocol it follows:
+MLflow finds this module through the entry point ``mlflow.run_context_provider``. The protocol:
 https://mlflow.org/docs/latest/ml/plugins/
 """
 

@@ -155,7 +155,7 @@ def _members(text: str, at: int) -> dict[str | int, tuple[int, int]]:
         at: Where the object or array begins.
 
     Returns:
-        The places by key or index.
+        The start and the end of each value, by key or index.
     """
     decode: Callable[[str, int], tuple[object, int]] = json.JSONDecoder().raw_decode
     found: dict[str | int, tuple[int, int]] = {}

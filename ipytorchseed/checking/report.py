@@ -33,7 +33,7 @@ _SAVED = {
 }
 
 _NO_REASON = "no cause was recorded"
-_TRY = "put %%deterministic --check at the top of the cell, after %load_ext ipytorchseed"
+_TRY = "run %load_ext ipytorchseed, and put %%deterministic --check at the top of the cell"
 
 
 def text(verdicts: Sequence[Verdict]) -> str:
@@ -158,7 +158,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         yield from _named("also {}", verdict.silent[1:])
         perhaps = f"The difference may be an address or a counter. If results depend on it, {_TRY}"
         unexplained = [each for each in verdict.silent if not each.causes]
-        yield from _named(f"{_NO_REASON}: {{}}. {perhaps}", unexplained)
+        yield from _named(f"{_NO_REASON} for {{}}. {perhaps}", unexplained)
         return
     if verdict.rerun:
         yield f"✗ {path}: not every cell is safe to run again"
@@ -175,7 +175,8 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     yield from [""] if others else []
     shown = [each for each in others if not each.only_state]
     yield from _named("also different: {}", shown)
-    yield from _named("same output, other variables: {}", [it for it in others if it.only_state])
+    left = [each for each in others if each.only_state]
+    yield from _named("same output, different variables: {}", left)
     if verdict.obstacles:
         yield ""
         yield "  not fixed, and nothing was written:"
@@ -240,7 +241,7 @@ def _cell(verdict: CellVerdict, *, saved: bool = False) -> Iterator[str]:
     """
     yield f"  {verdict.name}  {label_of(verdict.cell.source, _LABEL)}"
     if verdict.only_state:
-        yield "    same output, other variables"
+        yield "    same output, different variables"
     for change in verdict.changes[:_MOST]:
         yield wrap(f"{change.name or change.what}: {change.detail}", first="    ")
         if not (saved and isinstance(change, Grade) and change.found is Found.DIFFERENT):

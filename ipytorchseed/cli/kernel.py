@@ -63,7 +63,7 @@ def install(*, name: str, hash_seed: int, threads: int | None) -> None:
     folder = user / name
     if name not in ours and (name in found or os.path.lexists(folder)):
         place = found[name]["resource_dir"] if name in found else folder
-        fault = f"ipytorchseed did not install the kernel {name!r} in {place}"
+        fault = f"the kernel {name!r} in {place} was not installed by ipytorchseed"
         raise click.UsageError(f"{fault}; choose another --name")
     variables = launch_environment(hash_seed=hash_seed, threads=threads)
     title = f"Python {sys.version_info.major} ({name})"
@@ -107,7 +107,7 @@ def remove(*, name: str) -> None:
         there = name in found or os.path.lexists(user / name)
         reason = "was not installed by ipytorchseed" if there else "is not installed"
         known = ", ".join(sorted(ours)) or "none"
-        raise click.UsageError(f"the kernel {name!r} {reason}; you can remove: {known}")
+        raise click.UsageError(f"the kernel {name!r} {reason}; kernels you can remove: {known}")
     shutil.rmtree(folder := user / name)
     click.echo(visible(f"removed {name} from {folder}"))
 

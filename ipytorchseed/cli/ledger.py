@@ -162,7 +162,7 @@ _RANK = re.compile(r", rank \d+$")
 
 
 def _chosen(opened: Ledger, notebook: str | None) -> list[str | None]:
-    """Return the notebooks that a name matches; None means all."""
+    """Return the notebooks that match a name; for None, ``[None]``: all of them."""
     if notebook is None:
         return [None]
     known = opened.notebooks()

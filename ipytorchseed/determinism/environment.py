@@ -94,7 +94,7 @@ FLAGS: tuple[Flag, ...] = (
         risk="the order of a set of strings changes at each restart",
         remedy="start Jupyter with PYTHONHASHSEED=0"),
     _variable("CUBLAS_WORKSPACE_CONFIG",
-        "Up to torch 2.9 it must be :4096:8 or :16:8 (torch refuses :4096:2, which old posts name)."
+        "Up to torch 2.9 it must be :4096:8 or :16:8 (torch refuses :4096:2, which old posts use)."
         " From 2.10, torch allocates cuBLAS's workspace itself.",
         "https://docs.nvidia.com/cuda/cublas/index.html#results-reproducibility",
         wanted=lambda machine: _CUBLAS_FITS[0] if _has_old_cublas(machine) else ANY,
@@ -116,7 +116,7 @@ FLAGS: tuple[Flag, ...] = (
         " changes results.", "https://docs.pytorch.org/docs/stable/generated/torch.nn.RNN.html"),
     _variable("OMP_NUM_THREADS", "Sets torch.num_threads when torch starts.", _NOTES,
         changes_with=_THREADS),
-    _variable("MKL_NUM_THREADS", "Sets MKL's threads when torch starts.", _NOTES,
+    _variable("MKL_NUM_THREADS", "Sets the number of MKL's threads when torch starts.", _NOTES,
         changes_with=_THREADS),
     _variable("MKL_CBWR",
         "Fixes MKL's instruction set, so that different CPUs of a family give the same bits; on one"

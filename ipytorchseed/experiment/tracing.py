@@ -33,7 +33,7 @@ _COMPILED = "operations inside torch.compile's regions are not seen, only what g
 _ZEROS = "torch.zeros, or write the whole tensor before it is read"
 
 # What may differ if hashes differ.
-_SETS = "it may use the order of a set, which depends on addresses if the items are objects"
+_SETS = "it may use the order of a set, which depends on addresses for most objects"
 
 # Packages that run code in varying order.
 _CONCURRENT = frozenset({"asyncio", "concurrent", "joblib", "multiprocessing", "threading"})

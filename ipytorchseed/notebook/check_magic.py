@@ -169,7 +169,7 @@ def line(state: State, word: str | None, *, now: bool, yes: bool, as_json: bool)
     outside = sorted(name for name in wrote if not any(map(Path(name).is_relative_to, ours)))
     if outside and not (note or yes):
         named = first_of(outside, 3)
-        note = f"It was not run: its cells write {named}, outside its folder. --yes runs it."
+        note = f"The file was not run: its cells write {named}, outside its folder; --yes runs it."
     note = note or ("" if last else "The file was not run: none of its cells has run here.")
     numbers = {ident: run.execution_count for ident, run in last.items()}
     fresh, name = Fresh(note=note), "" if file is None else str(path)

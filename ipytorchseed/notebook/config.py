@@ -23,7 +23,7 @@ class IPyTorchSeed(Configurable):
     ).tag(config=True)
     prove = Bool(
         default_value=True,
-        help="Let %why test causes: run short cells again on copies, with one cause restored.",
+        help="Let %why test causes: run short cells again on copies, and restore one suspect.",
     ).tag(config=True)
     keep_inputs = Bool(
         default_value=True,

@@ -1,7 +1,7 @@
 """Finds attributes of packages, and checks whether the user has replaced them.
 
-The *place* of an attribute is a module's name and a name in that module: ``relu``, or
-``Linear.forward`` for an attribute of a class.
+The *place* of an attribute is the name of a module and the attribute's name in it, such as
+``relu``, or ``Linear.forward`` if a class has the attribute.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _GROUPS = (
     ("To change", "▲", (Standing.WRONG, Standing.LATE)),
     ("As it should be", "✓", (Standing.RIGHT,)),
     ("Not reported by torch", "?", (Standing.UNKNOWN,)),
-    ("Fine, but keep it the same", "·", (Standing.FREE,)),
+    ("Fine, but keep these the same", "·", (Standing.FREE,)),
     ("Not used on this machine", "·", (Standing.ABSENT,)),
 )
 

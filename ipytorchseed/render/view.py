@@ -113,12 +113,12 @@ class TableView(View):
     """A table with a title above it and remarks below it.
 
     Attributes:
-        title: The title; or empty.
+        title: The title; empty if there is none.
         is_warning: Whether the title is a warning.
         columns: Each column's heading and style. The style is one or more of these words:
             ``code``; ``dim``; ``number``, aligned to the right; ``whole``, never wrapped;
-            ``state``, a digest; ``line``, a number that the line's code follows in HTML.
-        codes: The code of the line in each row.
+            ``state``, a digest; ``line``, a line number, with that line's code in HTML.
+        codes: For each row, the code of the line that it names.
         rows: The text of each cell.
         remarks: Sentences below the table.
     """

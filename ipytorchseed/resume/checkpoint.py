@@ -26,9 +26,9 @@ class Checkpoint(UserDict[str, Any]):
     """A checkpoint: a mapping that is saved when ``train`` returns.
 
     An object with ``state_dict`` and ``load_state_dict`` is loaded when it is assigned, if the
-    checkpoint contains its state: ``state["model"] = model``. Such an object is saved by its
-    ``state_dict``, and any other object directly. The mapping is empty when training starts from
-    scratch.
+    checkpoint contains its state: ``state["model"] = model``. Of such an object,
+    ``state_dict()`` is saved; any other object is saved as it is. The mapping is empty when
+    training starts from scratch.
 
     Args:
         folder: A folder for files that ``train`` writes itself.

@@ -135,7 +135,7 @@ def own_rank() -> int | None:
 
 
 def seed_by_rank(seed: int, rank: int | None) -> int:
-    """Derive the seed of a rank, independent of the number of ranks.
+    """Derive a rank's seed, which does not depend on the number of ranks.
 
     Args:
         seed: The common seed, from 0 to 2**32-1.

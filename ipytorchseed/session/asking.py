@@ -199,7 +199,7 @@ def last_setting(session: Session, name: str) -> Run | None:
 
 
 def _latest(session: Session) -> Iterator[Run]:
-    """Yield the latest runs in this kernel, then in all kernels, each newest first."""
+    """Yield the latest runs in this kernel, then those in all; both newest first."""
     for kernel in (session.kernel, None):
         yield from session.ledger.runs(
             session.history_key, kernel=kernel, limit=_LOOKED_BACK, undone=False

@@ -109,7 +109,7 @@ def _of_settings(run: Run, present: Present, name: str) -> Iterator[str]:
     hashes = then.get("PYTHONHASHSEED"), now.get("PYTHONHASHSEED")
     same_order = run.kernel == present.kernel or hashes[0] == hashes[1] != "random"
     if "hash" in run.nondeterministic_calls and not same_order:
-        yield f"{name} depends on the order of hashes, which is different in each kernel"
+        yield f"{name} depends on hash order, which differs from kernel to kernel"
 
 
 # Functions and methods that may add numbers in any order on a GPU, except under deterministic

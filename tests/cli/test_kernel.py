@@ -111,7 +111,10 @@ def test_other_kernels_are_never_touched(kernels):
     for name in known:
         code, out, err = run("remove", name)
         assert (code, out) == (2, "")
-        assert f"the kernel '{name}' was not installed by ipytorchseed; you can remove: none" in err
+        assert (
+            f"the kernel '{name}' was not installed by ipytorchseed; kernels you can remove: none"
+            in err
+        )
         code, out, err = run("install", "--name", name)
         assert (code, out) == (2, "")
         assert "choose another --name" in err
@@ -159,8 +162,11 @@ def test_a_link_is_not_ours(kernels, tmp_path):
     (kernels / "loose").symlink_to(tmp_path / "nowhere")
     before = (tmp_path / "elsewhere" / "kernel.json").read_text()
     for name in ("linked", "half", "loose"):
-        assert "ipytorchseed did not install" in run("install", "--name", name)[2]
-        assert "was not installed by ipytorchseed; you can remove: none" in run("remove", name)[2]
+        assert "was not installed by ipytorchseed" in run("install", "--name", name)[2]
+        assert (
+            "was not installed by ipytorchseed; kernels you can remove: none"
+            in run("remove", name)[2]
+        )
     assert (kernels / "linked").is_symlink()
     assert (kernels / "half" / "kernel.json").is_symlink()
     assert (kernels / "loose").is_symlink()
@@ -171,7 +177,7 @@ def test_a_folder_that_is_no_kernel_is_not_replaced(kernels):
     """Jupyter does not list it; it may be anything."""
     (kernels / "notes").mkdir(parents=True)
     (kernels / "notes" / "thesis.txt").write_text("mine")
-    assert "ipytorchseed did not install" in run("install", "--name", "notes")[2]
+    assert "was not installed by ipytorchseed" in run("install", "--name", "notes")[2]
     assert (kernels / "notes" / "thesis.txt").read_text() == "mine"
 
 
@@ -182,7 +188,7 @@ def test_a_kernel_that_another_hides_is_looked_at_too(kernels, tmp_path, monkeyp
     theirs = kernels / "two" / "kernel.json"
     theirs.parent.mkdir(parents=True)
     theirs.write_text('{"argv": [], "metadata": {}}')
-    assert "ipytorchseed did not install" in run("install", "--name", "two")[2]
+    assert "was not installed by ipytorchseed" in run("install", "--name", "two")[2]
     assert "was not installed by ipytorchseed" in run("remove", "two")[2]
     assert theirs.read_text() == '{"argv": [], "metadata": {}}'
     theirs.unlink()
@@ -222,7 +228,7 @@ def test_what_is_hardly_a_kernel_is_not_ours(kernels, text):
     (kernels / "odd" / "kernel.json").write_text(text)
     assert run("list")[1].startswith("no kernel of ipytorchseed is installed")
     assert "was not installed by ipytorchseed" in run("remove", "odd")[2]
-    assert "ipytorchseed did not install" in run("install", "--name", "odd")[2]
+    assert "was not installed by ipytorchseed" in run("install", "--name", "odd")[2]
     assert (kernels / "odd" / "kernel.json").read_text() == text
 
 
@@ -243,7 +249,7 @@ def test_errors_of_usage(kernels):
     """A seed out of range, and a kernel that does not exist."""
     assert run("install", "--hash-seed", str(2**32))[0] == 2
     assert run("install", "--threads", "0")[0] == 2
-    assert "'none' is not installed; you can remove: none" in run("remove", "none")[2]
+    assert "'none' is not installed; kernels you can remove: none" in run("remove", "none")[2]
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path, monkeypatch):

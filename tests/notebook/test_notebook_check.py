@@ -128,7 +128,7 @@ def test_it_writes_nowhere_else_unasked(tmp_path, tmp_path_factory, monkeypatch)
     with open_kernel(tmp_path, path, TMPDIR=str(tmp_path)) as kernel:
         run_all(kernel, *cells)
         shown = kernel.run("%check").displays[0]["text/plain"]
-    assert f"It was not run: its cells write {outside}" in " ".join(shown.split())
+    assert f"The file was not run: its cells write {outside}" in " ".join(shown.split())
 
 
 def test_without_a_file_this_kernel_alone_is_looked_at(tmp_path):

@@ -288,7 +288,7 @@ def test_what_no_replay_puts_back_is_a_doubt():
     (doubt,) = _plan(hashes, _use(4, OLD, NEW)).doubts
     assert (
         doubt
-        == "In[2] before the restart depends on the order of hashes, which is different in each kernel"
+        == "In[2] before the restart depends on hash order, which differs from kernel to kernel"
     )
 
 

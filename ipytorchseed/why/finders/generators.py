@@ -11,7 +11,6 @@ from ipytorchseed.reads.actions import may_draw_first, may_set_state
 from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import Evidence, most_draws
 from ipytorchseed.why.explanation import Cause, Cleared
-from ipytorchseed.why.finders.movers import is_chosen
 from ipytorchseed.why.finders.streams import never_seeded, rng_cause
 
 _BY_ITSELF = "reseeded by the cell itself"
@@ -84,7 +83,7 @@ def _brought_in(evidence: Evidence, name: str, before: str, after: str) -> Cause
     if one_seed or any("seed" in each for each in evidence.run.actions):
         return Cleared("rng", name, _BY_ITSELF, never_seeded(name, evidence.run))
     was = evidence.states.position(name, evidence.against.before.get(name, "")) or UNKNOWN
-    return never_seeded(name, evidence.run, since_restart=is_chosen(was))
+    return never_seeded(name, evidence.run, since_restart=was.is_chosen)
 
 
 def _cleared(evidence: Evidence, name: str, reason: str, before: str | None, after: str) -> Cleared:
@@ -134,7 +133,10 @@ def _reseeded(evidence: Evidence, name: str) -> str:
     against, run = evidence.both
     if against.after.get(name) == run.after.get(name):  # only seeding makes states equal
         return _BY_ITSELF
-    return _BY_ITSELF if any(_leaves(evidence, each, name) for each in evidence.both) else ""
+    left = [each for each in evidence.both if _leaves(evidence, each, name)]
+    if len(left) == 1 and name not in left[0].before:
+        return f"first appeared in {evidence.name(left[0])}"
+    return _BY_ITSELF if left else ""
 
 
 def _leaves(evidence: Evidence, run: Run, name: str) -> bool:

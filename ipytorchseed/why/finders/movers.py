@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.actions import may_set_state
-from ipytorchseed.rng.position import UNKNOWN, Position
-from ipytorchseed.rng.seeds import LIMIT
+from ipytorchseed.rng.position import UNKNOWN
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, does
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.words import many
@@ -93,7 +92,7 @@ def has_seeded(states: HistoryLookup, run: Run, name: str, end: str) -> bool:
         end: The source's state when the run ended.
     """
     asked = not run.outputs.error and may_set_state(run.actions, name)
-    chosen = is_chosen(states.position(name, end) or UNKNOWN)
+    chosen = (states.position(name, end) or UNKNOWN).is_chosen
     return asked or (chosen and any("seed" in each for each in run.actions))
 
 
@@ -158,11 +157,3 @@ def is_draw(blame: Blame) -> bool:
 def is_reseeding(blame: Blame) -> bool:
     """Return whether a run seeded the source."""
     return blame.how.startswith("reseeded")
-
-
-def is_chosen(position: Position) -> bool:
-    """Return whether a user can have set the seed of a state.
-
-    Seeds from the system's entropy are larger.
-    """
-    return position.seed is not None and position.seed < LIMIT

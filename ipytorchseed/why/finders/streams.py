@@ -50,7 +50,7 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         )
         return Cause("rng", name, message, fix=_SEED, blame=tuple(blame), prevents=True)
     was, now = (evidence.states.position(name, each) or UNKNOWN for each in (before, after))
-    seeded = movers.is_chosen(now) or any(
+    seeded = now.is_chosen or any(
         each.run is None or movers.is_reseeding(each) or may_set_state(each.run.actions, name)
         for each in blame
     )
@@ -59,7 +59,7 @@ def rng_cause(evidence: Evidence, name: str, before: str | None, after: str) -> 
         blame, did = left_out, _describe(evidence, left_out, name, stream_of(name))
         message = f"{did}; since the restart, no cell did"
     elif not (evidence.same_kernel or seeded or name in run.generators):
-        if not movers.is_chosen(was):
+        if not was.is_chosen:
             return never_seeded(name, run)
         message = f"{owner_of(name)} was not seeded {_since(evidence)}"
     else:
@@ -102,7 +102,7 @@ def _fix(evidence: Evidence, was: Position) -> str:
     """
     if not evidence.elsewhere:
         return f"%seed rewind {evidence.word(evidence.against)}"
-    return f"%seed {was.seed}" if movers.is_chosen(was) and not was.draws else ""
+    return f"%seed {was.seed}" if was.is_chosen and not was.draws else ""
 
 
 def _say_moved(
@@ -124,7 +124,7 @@ def _say_moved(
             return said
     elif now.seed is not None and any(map(movers.is_reseeding, blame[:1])):
         said = f"{_who(evidence, blame[0])} {_in_brief(blame[0]).format(owner_of(name))}"
-        said += f", not with {was.seed}" if movers.is_chosen(was) else ""
+        said += f", not with {was.seed}" if was.is_chosen else ""
         return f"{said}; then {_describe(evidence, blame[1:], name)}" if blame[1:] else said
     if blame and blame[0].how == movers.RESTORED:
         return _describe(evidence, blame, name, stream_of(name))

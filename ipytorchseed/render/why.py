@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
+from operator import eq
 
 from ipytorchseed.ledger.records import Run
 from ipytorchseed.render.curves import BOX, charted, draw_curves, sparklines
@@ -46,6 +49,9 @@ _MOST_ERROR = 60
 # The maximum number of items of a list, or numbers of a printed text, in the title.
 _MOST_LISTED = 3
 
+# The tolerance between a number and the same number as printed.
+_ALIKE = 1e-3
+
 # The maximum number of characters of any other change in the title.
 _MOST_DETAIL = 40
 
@@ -87,8 +93,7 @@ class WhyView(View):
         self.series = charted(said.changed)
         changed = list[Change]()  # without numbers that an earlier change already shows
         for each in said.changed:
-            numbers = each.before, each.after
-            if None in numbers or numbers not in [(it.before, it.after) for it in changed]:
+            if not any(_tells_same(other, each) for other in changed):
                 changed.append(each)
         self.shown = [(each.name or each.what, each.detail) for each in changed[:_MOST_CHANGES]]
         self.more = len(changed) - len(self.shown)
@@ -353,6 +358,13 @@ def cause_json(cause: Cause) -> dict[str, object]:
 def _is_step(change: Change) -> bool:
     """Return whether a change is from one known number to another."""
     return len(change.before or ()) == len(change.after or ()) == 1
+
+
+def _tells_same(change: Change, other: Change) -> bool:
+    """Return whether two changes show the same numbers, even if one is printed."""
+    one, two = ((*(each.before or ()), *(each.after or ())) for each in (change, other))
+    near = partial(math.isclose, rel_tol=_ALIKE, abs_tol=_ALIKE) if other.what == "stdout" else eq
+    return len(one) == len(two) > 0 and all(map(near, one, two))
 
 
 def _run(run: Run) -> dict[str, object]:

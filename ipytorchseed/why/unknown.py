@@ -11,7 +11,7 @@ from ipytorchseed.ledger.records import Run
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.entropy import programs_of, say_programs
 from ipytorchseed.reads.written import Call, Written
-from ipytorchseed.why.changes import find_changes, not_compared
+from ipytorchseed.why.changes import UNSEEN, find_changes, not_compared
 from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.words import first_of
 
@@ -160,4 +160,6 @@ def say_hidden(names: Sequence[str]) -> str:
 def say(unknown: Sequence[str]) -> str:
     """Return a clause that names values that were not compared in full."""
     names = first_of(unknown, _NAMED, " and ")
+    if names in {UNSEEN, _UNFOLLOWED}:
+        return f"{names} is not recorded in full"
     return f"{names} {'were' if len(unknown) > 1 else 'was'} not read in full"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import copy
 from pathlib import PurePath
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import UNDONE, Run
 from ipytorchseed.reads.dependencies import is_result
-from ipytorchseed.reads.entropy import CLOCKS, MEMORY, STANDS, call_of, is_program
+from ipytorchseed.reads.entropy import CLOCKS, ENTROPY, MEMORY, STANDS, call_of, is_program
 from ipytorchseed.why.doubts import find_doubts, moves
 from ipytorchseed.why.evidence import Present, reloads, run_phrase, run_word
 from ipytorchseed.why.finders.calls import calls_of
@@ -262,6 +262,8 @@ class _Planner:
         leave_alone = {*CLOCKS, *STANDS, *MEMORY, "hash"}  # results rarely depend on these
         asked = [name for name in maker.nondeterministic_calls if name not in leave_alone]
         entropy = [name for name in asked if not is_program(name)]
+        if _seeds_only(maker, entropy):  # the states of these generators are restored
+            entropy = []
         draws = [f"calls {call_of(name)}" for name in entropy]
         draws += self._entropy_calls(maker)
         why = f"{self._name(maker)} has to run again, and {draws[0]}" if draws else ""
@@ -312,6 +314,18 @@ def _are_alike(run: Run, other: Run) -> bool:
         same(value, other.reads[name]) for name, value in run.reads.items()
     )
     return run.id == other.id or (run.code == other.code and reads and run.before == other.before)
+
+
+def _seeds_only(maker: Run, entropy: Collection[str]) -> bool:
+    """Return whether a run apparently used entropy only to seed library generators.
+
+    True if the run created such generators, whose states are recorded, and called no entropy
+    function of Python or the system.
+    """
+    kept = maker.generators.keys() & maker.after.keys() - maker.before.keys()
+    return ENTROPY.keys().isdisjoint(entropy) and any(
+        " in " in maker.generators[name] for name in kept
+    )
 
 
 def _not_digested(value: Fingerprint) -> tuple[str | None, ...]:

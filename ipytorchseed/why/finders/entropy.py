@@ -63,6 +63,10 @@ def find_entropy(evidence: Evidence) -> Iterator[Cause | Cleared]:
         measures = not (is_used or then[name])
         rarely = measures or name in _OF_THE_MOMENT or name in MEMORY
         yield unless_others(cause) if rarely else cause
+    for name in sorted(then.keys() ^ evidence.run.nondeterministic_calls.keys()):
+        seeder = find_seeder(evidence, name)  # a library may seed its generator at its first use
+        if seeder is not None and evidence.run.code == evidence.against.code:
+            yield seeder
     if BY_HASH in both and _has_random_hashes(evidence):
         yield _HASHES
 

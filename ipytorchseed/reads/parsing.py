@@ -86,11 +86,6 @@ INNER = {
 } | {ast.Constant: ()}
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """Return the names in a piece of code."""
-    return {each.id for each in nodes_in(node) if isinstance(each, ast.Name)}
-
-
 def dotted_name(node: ast.AST) -> str:
     """Return the text of a dotted name such as ``torch.nn.init``, or ""."""
     words = []

@@ -16,8 +16,6 @@ from msgspec.structs import replace
 from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.reads.parsing import base_of, dotted_name, nodes_in, parse_text
 
-_CATCHES = (ast.Try, ast.TryStar)
-
 _COMMANDS = lazy_pattern(r"^[ \t]*[%!].*$", re.MULTILINE)
 
 
@@ -44,7 +42,6 @@ class Call(Struct, frozen=True):
         takes: Variables that are arguments.
         made: Variables and attributes that the statement with the call sets.
         is_unused: Whether the result is not used, because the call is a statement.
-        is_statement: Whether the call is a top-level statement of the cell.
         is_last: Whether the call is in the last statement.
     """
 
@@ -55,7 +52,6 @@ class Call(Struct, frozen=True):
     takes: frozenset[str]
     made: frozenset[str]
     is_unused: bool = False
-    is_statement: bool = False
     is_last: bool = False
 
 
@@ -69,7 +65,6 @@ class Written(Struct, frozen=True):
         altered: The names of objects whose attributes or items the cell sets or deletes.
         used: The names that the cell reads. Reads that only alter the object, and reads in calls
             with unused results, do not count.
-        catches: Whether the cell catches errors, so that an error may change the result.
     """
 
     calls: tuple[Call, ...] = ()
@@ -77,7 +72,6 @@ class Written(Struct, frozen=True):
     names: frozenset[str] = frozenset()
     altered: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
-    catches: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -95,10 +89,9 @@ def written(source: str) -> Written:
         made = frozenset(map(dotted_name, targets))
         inner = (node for node in nodes_in(statement) if isinstance(node, ast.Call))
         for node in inner:
-            alone = isinstance(statement, ast.Expr) and node is statement.value
             call = _call(node, options, made)
             last = statement is tree.body[-1]
-            call = replace(call, is_unused=id(node) in unused, is_statement=alone, is_last=last)
+            call = replace(call, is_unused=id(node) in unused, is_last=last)
             calls.append(call)
     reads = Counter(
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
@@ -116,10 +109,8 @@ def written(source: str) -> Written:
         for name in (call.root, *call.takes)
     )
     used = frozenset(reads - acts)
-    catches = any(isinstance(node, _CATCHES) for node in nodes)
-    catches |= any(call.tail == "suppress" for call in calls)
     names = frozenset(reads)
-    return Written(tuple(calls), dict(_imports(nodes)), names, frozenset(altered), used, catches)
+    return Written(tuple(calls), dict(_imports(nodes)), names, frozenset(altered), used)
 
 
 def _call(node: ast.Call, options: Mapping[str, Any], made: frozenset[str]) -> Call:

@@ -170,7 +170,7 @@ def test_a_large_input_that_may_have_changed_is_told(fresh):
 # A cell whose text is too long to be analysed.
 LONG = f"# {'x' * 40_000}\nbig.append(1)\ntotal = sum(big)"
 
-UNKNOWN = "; what a cell this long reads and changes was not read in full"
+UNKNOWN = "; what a cell this long reads and changes is not recorded in full"
 
 
 def test_enormous_cell_is_not_said_to_repeat_badly_by_itself(fresh):

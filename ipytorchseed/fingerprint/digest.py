@@ -15,7 +15,7 @@ from ipytorchseed.fingerprint.scalars import leaf
 from ipytorchseed.fingerprint.table import writer_of
 from ipytorchseed.fingerprint.value import DERIVED, OUTDATED, PENDING, SHARED, Fingerprint
 from ipytorchseed.fingerprint.walk import Draft, Walk
-from ipytorchseed.introspection.anatomy import anatomy, module_of_class, own, per_object
+from ipytorchseed.introspection.anatomy import anatomy, full_name, module_of_class, own, per_object
 from ipytorchseed.introspection.ownership import is_local_module, is_of_library
 from ipytorchseed.introspection.values import imported, is_class
 
@@ -127,10 +127,10 @@ def _may_be_users(kind: type) -> bool:
 
 def _is_outdated(kind: type) -> bool:
     """Return whether a user's module now has another class with the same name."""
-    module, full = module_of_class(kind), anatomy(kind).name
+    module, full = module_of_class(kind), full_name(kind)
     outer, *inner = full.removeprefix(f"{module}.").split(".")
     found = imported(module, outer)
     for name in inner:
         found = own(found).get(name) if is_class(found) else None
-    redefined = is_class(found) and found is not kind and anatomy(found).name == full
+    redefined = is_class(found) and found is not kind and full_name(found) == full
     return redefined and is_local_module(module)

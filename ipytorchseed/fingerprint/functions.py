@@ -20,8 +20,10 @@ from ipytorchseed.fingerprint.walk import Draft, Tokens, Walk, Writing, digest_o
 from ipytorchseed.introspection.anatomy import (
     NOT_CONTENT,
     anatomy,
+    full_name,
     module_of_class,
     mro,
+    name_of_class,
     own,
     per_object,
 )
@@ -158,7 +160,7 @@ def write_builtin(value: Any, walk: Walk) -> Writing:  # noqa: ARG001
     name = getattr(value, "__qualname__", None) or value.__name__
     bound = getattr(value, "__self__", None)
     owner: Any = getattr(value, "__objclass__", None)
-    where = anatomy(owner).name if issubclass(type(owner), type) else ""
+    where = full_name(owner) if issubclass(type(owner), type) else ""
     where += plain_text(getattr(value, "__module__", None))
     token = b"" if type(bound) is types.ModuleType else (yield bound)
     content = b"builtin" + text(where) + text(name) + token
@@ -199,12 +201,12 @@ def _read(value: object, name: str) -> object:
 
 def write_class(value: type, walk: Walk) -> Writing:
     """Encode a class: by name and version if from a library, else by name and members."""
-    name, title = anatomy(value).name, anatomy(value).title
+    title = name_of_class(value).rpartition(".")[2]
     version = library_version(module_of_class(value))
-    content = b"class" + text(name)
+    content = b"class" + text(full_name(value))
     if version is not None:
         return Draft(content + text(version), "class", f"class {title}")
-    bases = [text(anatomy(base).name) for base in type.__dict__["__bases__"].__get__(value)]
+    bases = [text(full_name(base)) for base in type.__dict__["__bases__"].__get__(value)]
     entries = _by_name([item for item in [*own(value).items()] if _is_content(*item)])
     tokens = yield from walk.named(entries)
     content += b"".join(bases) + b"{" + join(tokens)

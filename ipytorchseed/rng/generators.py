@@ -266,12 +266,14 @@ def _unwrapped(value: Any) -> Any:
 
 def _held(name: str, value: Any) -> Iterator[tuple[str, object]]:
     kind = type(value)
+    if issubclass(kind, (type, ModuleType)):
+        return
     items: list[tuple[Any, Any]] = []
     base: Any = next((each for each in (dict, list, tuple) if issubclass(kind, each)), None)
     if base is not None and base.__len__(value) <= _FEW:
         items = [*dict.items(value)] if base is dict else [*enumerate(base.__iter__(value))]
     yield from ((f"{name}[{key!r}]", item) for key, item in items if type(key) in (str, int))
-    if not issubclass(kind, (type, ModuleType)) and module_of_class(kind) not in _CLOSED_MODULES:
+    if module_of_class(kind) not in _CLOSED_MODULES:
         held = [each for each in attributes(value) if each[0] not in _OF_MODULES]
         for attribute, item in [*held, *_shared(value)]:
             yield f"{name}.{_public(kind, attribute)}", item

@@ -109,9 +109,9 @@ def summary(verdict: Verdict) -> str:
 
 def _left_behind(verdict: CellVerdict) -> str:
     """Name the values that a cell with equal outputs left different, or the causes."""
-    causes = [f"{each.name}{', never seeded' * is_unseeded(each)}" for each in verdict.causes]
+    causes = [f"{each.name}{' (never seeded)' * is_unseeded(each)}" for each in verdict.causes]
     names = ", ".join(causes or sorted(verdict.left))
-    return f"{verdict.cell.name} leaves different values: {names}"
+    return f"{verdict.cell.name} leaves different values in {names}"
 
 
 def explanation(verdict: Verdict) -> str:
@@ -169,7 +169,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
     yield f"✗ {path}: {first.cell.name} is the first to differ{how}"
     yield from _cell(first)
     if origin is not first:
-        yield "  The difference starts in an earlier cell:"
+        yield "  The cause is in an earlier cell:"
         yield from _cell(origin)
     others = [each for each in verdict.cells if each.differs and each not in (first, origin)]
     yield from [""] if others else []

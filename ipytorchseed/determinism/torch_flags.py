@@ -182,7 +182,8 @@ ALGORITHMS: tuple[Flag, ...] = (  # in this order: each setter also writes the r
         risk="torch.compile may choose kernels by timing"),
     attribute("utils.deterministic.fill_uninitialized_memory",
         "Under deterministic algorithms, torch.empty is filled with NaN or the largest"
-        " integer, so that reading unwritten memory repeats.", f"{_DOCS}deterministic.html",
+        " integer, so that code that reads it before writing repeats.",
+        f"{_DOCS}deterministic.html",
         wanted=lambda _: True,
         risk="torch.empty may show what memory held before"),
 )  # fmt: skip

@@ -82,7 +82,7 @@ class ReplayView(View):
         if self.same:
             self.title = f"✓ {new} is {old} again, bit for bit{say_timed(run)}."
         elif not changed:
-            but = "but not all of it could be compared"
+            but = "but some of it could not be compared"
             self.title = f"▲ {new} shows no difference from {old}, {but}."
         elif shows and all(each.what == "variable" for each in changed):
             names = first_of([f"`{each.name}`" for each in changed], _TOLD, " and ")

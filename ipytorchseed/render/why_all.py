@@ -62,7 +62,7 @@ class NotebookView(View):
         self.title, self.next_step = "No cell ran twice yet.", ""
         if changed:
             known = sum(group.root is not _UNKNOWN for group in self.groups)
-            roots = f" {'One root' if known == 1 else many(known, 'root')}." if known else ""
+            roots = f" {many(known, 'root cause')}." if known else ""
             self.title = f"{len(changed)} of {many(twice, 'cell')} changed.{roots}"
             self.next_step = f"More about one of them: %why {run_word(changed[0].run, kernel)}"
         elif explanations:

@@ -198,7 +198,7 @@ def test_a_notebook_that_shows_the_same_repeats(books):
     """What it leaves is reported in a line, and counts only with ``strict``."""
     verdict = books["imported"]
     assert (verdict.reproducible, verdict.first, verdict.exit_code) == (True, None, 0)
-    said = "repeats; In[2] leaves different values: numpy, never seeded"
+    said = "repeats; In[2] leaves different values in numpy (never seeded)"
     assert said in explanation(verdict)
     strict = replace(verdict, strict=True)
     assert (strict.reproducible, strict.exit_code) == (False, 1)
@@ -208,7 +208,7 @@ def test_a_notebook_that_shows_the_same_repeats(books):
 
 def test_a_state_that_follows_from_numbers_of_no_seed(books):
     """The cell seeds from what it drew, so a seed is missing before that."""
-    said = "repeats; In[1] leaves different values: numpy, never seeded"
+    said = "repeats; In[1] leaves different values in numpy (never seeded)"
     assert said in explanation(books["seeds_itself"])
 
 

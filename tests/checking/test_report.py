@@ -119,7 +119,7 @@ def test_what_no_output_shows_is_told_in_json():
     silent, strict = json.loads(report.as_json([SILENT, STRICT]))["notebooks"]
     assert (silent["reproducible"], silent["first_divergence"]) == (True, None)
     assert (silent["origin"]["index"], silent["origin"]["id"]) == (2, "a1")
-    assert silent["origin"]["message"] == ("In[2] leaves different values: torch.cpu, never seeded")
+    assert silent["origin"]["message"] == ("In[2] leaves different values in torch.cpu (never seeded)")
     assert strict["reproducible"] is False
     assert strict["first_divergence"]["id"] == strict["origin"]["id"] == "a3"
 
@@ -189,7 +189,7 @@ def test_junit_has_a_test_case_for_each_notebook():
     assert failure.get("message") == "In[3] differs: rng torch.cpu in In[2]"
     assert "not seeded before this cell" in failure.text
     assert cases["atomics.ipynb"].find("failure").get("message").endswith("no cause was recorded")
-    assert "torch.cpu, never seeded" in cases["silent.ipynb"].find("system-out").text
+    assert "torch.cpu (never seeded)" in cases["silent.ipynb"].find("system-out").text
     assert cases["silent.ipynb"].find("failure") is None
     assert cases["torn.ipynb"].find("error").get("message") == BROKEN.fault
 

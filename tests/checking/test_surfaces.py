@@ -99,7 +99,7 @@ def test_what_no_output_shows_fails_where_it_is_asked_for(pytester, run_here):
     book(pytester.path / "silent", "import random\nx = random.random()")
     result = run_here("--ipytorchseed", "-rP")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*repeats; In?1? leaves different values: python, never*"])
+    result.stdout.fnmatch_lines(["*repeats; In?1? leaves different values in python (never*"])
     result = run_here("--ipytorchseed", "--ipytorchseed-strict")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*In?1? is the first to differ*", "*try: random.seed(42)*"])

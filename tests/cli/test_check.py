@@ -95,7 +95,7 @@ def test_what_no_output_shows_is_told(silent, tmp_path):
     junit = tmp_path / "junit.xml"
     done = run(silent, "--junit", junit, GITHUB_ACTIONS="true")
     assert done.exit_code == 0
-    said = f"{silent}: repeats; In[2] leaves different values: python, never seeded\n"
+    said = f"{silent}: repeats; In[2] leaves different values in python (never seeded)\n"
     assert said in done.stdout
     assert "::error" not in done.stdout
     (case,) = ET.parse(junit).getroot().iter("testcase")

@@ -38,7 +38,7 @@ def test_cells_are_grouped_by_the_root_of_their_change(notebook):
         notebook.run(cell.replace("size = 3", "size = 4"), name)
     shown = _said(notebook)
     lines = shown["text/plain"].splitlines()
-    assert lines[0] == "4 of 4 cells changed. 2 roots."
+    assert lines[0] == "4 of 4 cells changed. 2 root causes."
     edit = next(place for place, line in enumerate(lines) if "`size = 3` → `size = 4`" in line)
     assert lines[edit].startswith("  ◆ In[")
     cells = "\n".join(lines)

@@ -12,7 +12,7 @@ from typing import Any
 from ipytorchseed.reads.cell import effects_of_cell
 from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.following import find_dependencies
-from ipytorchseed.reads.parsing import nodes_in, parse_cell
+from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.rng.table import check_folder, import_lazy
 
 # Seconds for finding what code reads.
@@ -51,7 +51,7 @@ def find_reached(
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield each imported module, and a name imported from it or ""."""
-    for node in nodes_in(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -71,7 +71,8 @@ class Checks:
             raise click.UsageError("this cell is checked already: remove one --check")
         cell, names, hidden = cell_of(state, run), shell.user_ns, frozenset(shell.user_ns_hidden)
         source, text = cell.source, lambda _: cell.text
-        if not effects_of_cell(source, text).calls.keys().isdisjoint(_INPUT):
+        effects = effects_of_cell(source, text)
+        if not effects.calls.keys().isdisjoint(_INPUT):
             raise click.UsageError(_ASKS)
         dependencies = find_reached(source, text, names, hidden)
         before = snapshot() if isolate else None
@@ -79,7 +80,7 @@ class Checks:
             seed_all(seed)
             state.tracking.note_seed(seed, "scope")
         progress = Progress(shell, silent=as_json)
-        outputs = outputs_of(source, dependencies.nondeterministic_calls)
+        outputs = outputs_of(effects, dependencies.nondeterministic_calls)
         repeated = RepeatedCell(
             names,
             dependencies,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from ipytorchseed.reads.parsing import children_of, nodes_in
-
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -20,7 +18,7 @@ def targets_of(target: ast.expr) -> set[str]:
         return {target.id}
     return {
         part.id
-        for part in nodes_in(target)
+        for part in ast.walk(target)
         if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
     }
 
@@ -29,7 +27,8 @@ def names_of(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Cl
     """Return the names that are local to a function or to the body of a class."""
     outer, local = set[str](), type_parameters(scope)
     if not isinstance(scope, ast.ClassDef):
-        local |= {each.arg for each in children_of(scope.args) if isinstance(each, ast.arg)}
+        arguments = ast.iter_child_nodes(scope.args)
+        local |= {each.arg for each in arguments if isinstance(each, ast.arg)}
     stack: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else [*scope.body]
     while stack:
         node = stack.pop()
@@ -45,7 +44,7 @@ def names_of(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Cl
         elif isinstance(node, ast.comprehension):  # only `:=` binds names outside a comprehension
             stack += [node.iter, *node.ifs]
         elif not isinstance(node, ast.Lambda):
-            stack += children_of(node)
+            stack += ast.iter_child_nodes(node)
     return local - outer
 
 
@@ -64,6 +63,6 @@ def bound_by(node: ast.AST) -> set[str]:
 
 def captures_of(pattern: ast.pattern) -> set[str]:
     """Return the names that a ``match`` pattern captures."""
-    parts = [part for part in nodes_in(pattern) if isinstance(part, ast.pattern)]
+    parts = [part for part in ast.walk(pattern) if isinstance(part, ast.pattern)]
     found = (getattr(part, "name", None) or getattr(part, "rest", None) for part in parts)
     return {name for name in found if isinstance(name, str)}

@@ -7,7 +7,7 @@ import glob
 
 from ipytorchseed.reads.entropy import ADDRESS, ANY, READING_TAILS, SAYS_WHEN
 from ipytorchseed.reads.magics import Magic, magic_of
-from ipytorchseed.reads.parsing import children_of, dotted_name, nodes_in, parse_text
+from ipytorchseed.reads.parsing import dotted_name, parse_text
 from ipytorchseed.reads.queries import names_in_query
 from ipytorchseed.reads.scope import Reading, Scope
 from ipytorchseed.reads.source import remember
@@ -107,7 +107,7 @@ class CallWalker(Scope):
             for each in node.args:
                 if isinstance(each, ast.Name):
                     self.effects.held.add(("text", each.id))
-                for text in filter(None, map(text_of, nodes_in(each))):
+                for text in filter(None, map(text_of, ast.walk(each))):
                     for name in names_in_query(text):
                         self._look_up(name)
         if callee.attr in _FILL_METHODS and node.args and isinstance(callee.value, ast.Name):
@@ -189,7 +189,7 @@ class CallWalker(Scope):
         elif isinstance(node, ast.ListComp):
             parts = [node.elt]
         elif isinstance(node, _CONTAINERS):
-            parts = [each for each in children_of(node) if isinstance(each, ast.expr)]
+            parts = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
         elif not isinstance(node, ast.Constant):
             return None
         return both(*map(self._reading, parts))

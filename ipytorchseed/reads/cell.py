@@ -14,7 +14,7 @@ from ipytorchseed.reads.bindings import bound_by
 from ipytorchseed.reads.dependencies import is_too_long
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.magics import magic_of
-from ipytorchseed.reads.parsing import nodes_in, parse_cell
+from ipytorchseed.reads.parsing import parse_cell
 from ipytorchseed.reads.scope import Parse
 from ipytorchseed.reads.walker import effects_of_module
 
@@ -22,6 +22,7 @@ _MAX_CELLS = 512
 
 # In cells with more nodes (not counting constants), only the names are collected.
 _MAX_NODES = 4_000
+_UNCOUNTED = (ast.Constant, ast.expr_context)
 
 
 # The options with which ``%%deterministic`` only checks the cell and does not seed.
@@ -30,7 +31,7 @@ _CHECK = lazy_pattern(r"(?=.*--check\b)(?:--check(?:[ =]\d+)?|--json|--isolate|\
 _CLOSE = object()
 
 # The nodes of constant expressions.
-_PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.unaryop)
+_PLAIN = (ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.unaryop, *_UNCOUNTED)
 
 # The nodes of arguments whose defaults and annotations run no code.
 _SIGNATURE = (*_PLAIN, ast.Name, ast.arg, ast.arguments)
@@ -76,21 +77,11 @@ def _read(source: str, transform: Callable[[str], str]) -> _Cell:
         return _Cell(Effects(complete=False), _hash((source,)))
     found = _cells.get(source)
     if found is None:
-        parse = _parser(transform)
-        found = _keep(source, _Cell(_effects(source, parse), _digest(source, parse)))
+        parse = cache(partial(parse_cell, transform=transform))
+        if len(_cells) >= _MAX_CELLS:
+            _cells.pop(next(iter(_cells)), None)
+        found = _cells[source] = _Cell(_effects(source, parse), _digest(source, parse))
     return found
-
-
-def _parser(transform: Callable[[str], str]) -> Parse:
-    """Return a cached parser for a cell and the bodies of its magics."""
-    return cache(partial(parse_cell, transform=transform))
-
-
-def _keep(key: str, cell: _Cell) -> _Cell:
-    if len(_cells) >= _MAX_CELLS:
-        _cells.pop(next(iter(_cells)), None)
-    _cells[key] = cell
-    return cell
 
 
 def _digest(source: str, parse: Parse) -> str:
@@ -112,8 +103,8 @@ def _effects(source: str, parse: Parse) -> Effects:
     tree = parse(source)
     if tree is None:
         return Effects()
-    nodes = [each for statement in tree.body for each in nodes_in(statement)]
-    if sum(type(each) is not ast.Constant for each in nodes) > _MAX_NODES:
+    nodes = [*ast.walk(tree)]
+    if sum(not isinstance(each, _UNCOUNTED) for each in nodes) > _MAX_NODES:
         return _every_name(nodes)
     try:
         effects = effects_of_module(tree, parse)
@@ -133,7 +124,7 @@ def _is_inert(statement: ast.stmt) -> bool:
     """
     if isinstance(statement, ast.FunctionDef):
         signature = [statement.args, *filter(None, [statement.returns])]
-        nodes = [node for part in signature for node in nodes_in(part)]
+        nodes = [node for part in signature for node in ast.walk(part)]
         return not statement.decorator_list and all(isinstance(node, _SIGNATURE) for node in nodes)
     if isinstance(statement, ast.Assign):
         targets = statement.targets
@@ -143,7 +134,7 @@ def _is_inert(statement: ast.stmt) -> bool:
 
 def _is_constant(value: ast.expr) -> bool:
     """Return whether an expression consists only of constants."""
-    return all(isinstance(each, _PLAIN) for each in nodes_in(value))
+    return all(isinstance(each, _PLAIN) for each in ast.walk(value))
 
 
 def _every_name(nodes: list[ast.AST]) -> Effects:

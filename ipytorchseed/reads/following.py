@@ -79,7 +79,7 @@ class _CodeFollower(NameFollower):
         super().__init__(namespace, hidden, deadline)
         self._defined: Mapping[str, Effects] = {}
         self._attributes: set[str] = set()
-        self._nondeterminism = Nondeterminism()
+        self._nondeterminism = Nondeterminism(self._found)
 
     def follow_cell(
         self, effects: Effects, timed: frozenset[str], patched: Mapping[str, Place]
@@ -94,7 +94,7 @@ class _CodeFollower(NameFollower):
         try:
             self._follow(effects, self._notebook)
             self.drain()
-            if not self._found.complete and self.in_time:  # any string may be run as code
+            if not self._found.complete:  # any string may be run as code
                 self._read_all(_WORD.findall(" ".join(effects.texts)), self._notebook)
             self._record_patches(patched)
             self.drain()
@@ -115,11 +115,9 @@ class _CodeFollower(NameFollower):
         for formula in filter(_FORMULA.match, [each for each in texts if "~" in each]):
             self._read_all(_WORD.findall(formula), self._notebook)
         nondeterminism.record_held(read, self._attributes)
-        found.timing, found.timed = nondeterminism.readings(effects, names, timed)
-        found.nondeterministic_calls = nondeterminism.calls
+        nondeterminism.record_readings(effects, names, timed)
         if any(map(seeds_database, texts)):
             found.nondeterministic_calls.discard(QUERY_RANDOM)
-        found.hashes = nondeterminism.hashes
         return found
 
     def _record_patches(self, patched: Mapping[str, Place]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ipytorchseed.introspection.anatomy import dictionary_of
+from ipytorchseed.reads.dependencies import Dependencies
 from ipytorchseed.reads.effects import Effects
 from ipytorchseed.reads.entropy import (
     ADDRESS,
@@ -30,16 +31,15 @@ _ORDERLESS = frozenset(
 
 
 class Nondeterminism:
-    """The nondeterministic calls of a cell, and its sets of uncertain order.
+    """A recorder of the nondeterministic calls of a cell, and its sets of uncertain order.
 
-    Attributes:
-        calls: See ``Dependencies.nondeterministic_calls``.
-        hashes: See ``Dependencies.hashes``.
+    Args:
+        found: The dependencies of the cell, to which the calls are added.
     """
 
-    def __init__(self) -> None:
-        self.calls: set[str] = set()
-        self.hashes = False
+    def __init__(self, found: Dependencies) -> None:
+        self._found = found
+        self._calls = found.nondeterministic_calls
         self._used: set[str] = set()
 
     def look_up(
@@ -54,7 +54,7 @@ class Nondeterminism:
             hashing: Whether the code is a ``__hash__`` method. Its calls of ``hash`` are ignored,
                 because they only matter if other code iterates a set or calls ``hash``.
         """
-        self.calls |= effects.programs
+        self._calls |= effects.programs
         names, package = home.names, home.package
         taken = {*names, BY_HASH} if hashing else names
         called = [(*call, f"{call[0]}()" in effects.escaped) for call in effects.calls.items()]
@@ -63,10 +63,10 @@ class Nondeterminism:
             tick()
             asked = nondeterministic_call(path, given, names, package)
             if path not in taken:
-                self.hashes |= path == BY_HASH
+                self._found.hashes |= path == BY_HASH
                 asked = path if path == BY_PERSON or (path == ADDRESS and is_used) else asked
             if asked is not None:
-                self.calls.add(asked)
+                self._calls.add(asked)
                 last = path.rpartition(".")[2].lstrip(":")
                 self._used |= {asked} if is_used or last not in READING_TAILS else set()
         for path in effects.paths:
@@ -78,9 +78,9 @@ class Nondeterminism:
 
     def _record_basis(self, on: str) -> None:
         """Record the ``hash_basis`` of a set whose order may be used."""
-        self.hashes |= on == BY_HASH
+        self._found.hashes |= on == BY_HASH
         if on == BY_PLACE:
-            self.calls.add(on)
+            self._calls.add(on)
 
     def record_held(self, values: Iterable[object], attributes: Collection[str]) -> None:
         """Record nondeterministic queries in strings, and sets in attributes of objects.
@@ -91,16 +91,16 @@ class Nondeterminism:
         """
         for value in values:
             if type(value) is str:
-                self.calls |= asked_by_query(value)
+                self._calls |= asked_by_query(value)
                 continue
             for name, held in dict.items(dictionary_of(value)):
                 if type(name) is str and name in attributes:
                     self._record_basis(order_basis(held))
 
-    def readings(
+    def record_readings(
         self, effects: Effects, names: Mapping[str, Any], before: frozenset[str]
-    ) -> tuple[set[str], set[str]]:
-        """Return the calls that only measure time, and the names of their results.
+    ) -> None:
+        """Record the calls that only measure time, and the names of their results.
 
         Call this after everything else was recorded.
 
@@ -108,11 +108,8 @@ class Nondeterminism:
             effects: The effects of the cell.
             names: The namespace.
             before: Names in the namespace whose values were readings before the cell.
-
-        Returns:
-            ``Dependencies.timing`` and ``Dependencies.timed``.
         """
-        escaped, kept, timed = {*effects.escaped}, dict[str, frozenset[str]](), set[str]()
+        escaped, kept = {*effects.escaped}, dict[str, frozenset[str]]()
         for name, parts in effects.timed.items():
             if parts and all(_is_clock(part, effects, names, before) for part in parts):
                 kept[name] = parts
@@ -121,8 +118,8 @@ class Nondeterminism:
         used = {nondeterministic_call(path.removesuffix("()"), 0, names) for path in escaped}
         for name, parts in kept.items():
             if escaped.isdisjoint(parts):
-                timed |= {name} | (parts & before - effects.handed)
-        return (self.calls & (CLOCKS.keys() | NAMES)) - self._used - used, timed
+                self._found.timed |= {name} | (parts & before - effects.handed)
+        self._found.timing = (self._calls & (CLOCKS.keys() | NAMES)) - self._used - used
 
 
 def _is_clock(

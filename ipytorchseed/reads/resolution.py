@@ -19,7 +19,7 @@ from ipytorchseed.introspection.values import (
     qualified_name,
     text,
 )
-from ipytorchseed.reads.entropy import ALIASES, ANY, NONDETERMINISTIC, SIZED, SYSTEM_RANDOM, TAILS
+from ipytorchseed.reads.entropy import ALIASES, ANY, NONDETERMINISTIC, SIZED, SYSTEM_RANDOM
 
 # The result of a lookup that fails.
 MISSING: Any = object()
@@ -37,7 +37,6 @@ def nondeterministic_call(
         package: The package of the calling module, for relative imports.
     """
     root, _, rest = path.partition(".") if path[:1] != ":" else (path, "", "")
-    tail = path.rpartition(".")[2].lstrip(":")
     if path[:1] == ":":
         known = canonical(path.lstrip(":").replace("()", ""))
         if _asks(known, given):
@@ -47,8 +46,8 @@ def nondeterministic_call(
         value = names.get(root.removesuffix("()"), MISSING)
         if root.endswith("()") and not is_class(value):
             return None  # the result of a function is unknown
-    if value is MISSING or (rest and tail not in TAILS and not _may_be_random(value)):
-        return None  # most calls can be excluded by their last part
+    if value is MISSING:
+        return None
     return next((known for known in names_of_call(value, rest) if _asks(known, given)), None)
 
 
@@ -56,12 +55,6 @@ def _asks(known: str, given: int) -> bool:
     if known in SIZED:
         return 1 < given < ANY  # ANY: the number of arguments is unknown
     return given <= NONDETERMINISTIC.get(known, -1)
-
-
-def _may_be_random(value: Any) -> bool:  # noqa: ANN401
-    """Return whether a value may be or contain SystemRandom, which reads entropy."""
-    kind = imported("random", "SystemRandom")
-    return kind is not None and (type(value) is kind or is_module(value) or is_class(value))
 
 
 def names_of_call(value: Any, rest: str) -> list[str]:  # noqa: ANN401

@@ -15,7 +15,6 @@ from itertools import chain, zip_longest
 from ipytorchseed.reads.actions import is_name
 from ipytorchseed.reads.bindings import names_of
 from ipytorchseed.reads.effects import Effects
-from ipytorchseed.reads.parsing import children_of
 from ipytorchseed.reads.seeding import as_if_seeded
 
 # Parses the text of a cell as the shell does; returns None if it is invalid.
@@ -60,7 +59,6 @@ class Scope(ast.NodeVisitor):
         self._readings: dict[str, frozenset[str]] = {}
         self._called = set[str]()  # names read by functions that may have run
         self._depth = 0  # of branches
-        self._hidden = set[str]()  # names of a class's body, which comprehensions do not see
         self._exits: list[set[str]] = []  # what is assigned where the loop is left
         self._shown = self._orderless = False  # the value is only shown; its order is ignored
 
@@ -73,7 +71,7 @@ class Scope(ast.NodeVisitor):
         return path or ""
 
     def _visit_parts(self, node: ast.AST) -> None:
-        for part in children_of(node):
+        for part in ast.iter_child_nodes(node):
             self.visit(part)
 
     def block(self, nodes: Sequence[ast.AST]) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import CodeType
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.parsing import nodes_in, parse_text
+from ipytorchseed.reads.parsing import parse_text
 
 # The maximum number of characters in a source, which takes about 40 ms to parse.
 _MAX_SIZE = 200_000
@@ -73,7 +73,7 @@ def _functions_of(text: str) -> _Functions:
 def _functions_in(tree: ast.Module) -> _Functions:
     """Return the functions in a source, by line and name."""
     found: _Functions = defaultdict(list)
-    for node in (node for statement in tree.body for node in nodes_in(statement)):
+    for node in ast.walk(tree):
         name = node.name if isinstance(node, _FUNCTIONS) else _NAMES.get(type(node))
         if name is not None:
             decorators: list[ast.expr] = getattr(node, "decorator_list", [])
@@ -89,7 +89,7 @@ def _has_names(node: ast.AST, code: CodeType) -> bool:
         each = stack.pop()
         stack += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
         names.update(each.co_names, each.co_varnames, each.co_cellvars, each.co_freevars)
-    for inner in nodes_in(node):
+    for inner in ast.walk(node):
         for field in vars(inner).values():
             texts = field if type(field) is list else [field]
             words.update(*(text.split(".") for text in texts if type(text) is str))

@@ -79,13 +79,12 @@ class ValueFollower(ABC):
     Attributes:
         packages: The packages of the values that were reached.
         complete: Whether all of the user's values were followed.
-        in_time: Whether everything was followed before the deadline.
     """
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
         self.packages: set[str] = set()
-        self.complete = self.in_time = True
+        self.complete = True
         self._seen: dict[int, Any] = {}
         self._kinds: dict[int, _Kind] = {}
         self._queue: deque[tuple[Any, int]] = deque()
@@ -146,7 +145,6 @@ class ValueFollower(ABC):
             try:
                 self._value(*queue.popleft())
             except OutOfTimeError:
-                self.in_time = False
                 self.complete &= queue is self._of_packages and not self._queue
                 return
 

@@ -265,14 +265,12 @@ class Walker(CallWalker):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         names = names_of(node)
-        outer, self._hidden = self._hidden, names
         with self._scope(names):
             self._assigned |= type_parameters(node)
             for part in (*node.decorator_list, *node.bases, *node.keywords):
                 self.visit(part)
             self.block(node.body)
             bodies = [*chain(*(self.defined.get(name, ()) for name in names))]
-        self._hidden = outer
         self._store(node.name, bodies=bodies)
 
     def visit_ListComp(
@@ -281,7 +279,6 @@ class Walker(CallWalker):
         if isinstance(node, ast.SetComp):
             self._record_set()
         shown, self._shown = self._shown, False
-        before, self._assigned = self._assigned, self._assigned - self._hidden
         with self._scope(set().union(*(targets_of(loop.target) for loop in node.generators))):
             for loop in node.generators:
                 for part in (loop.iter, loop.target, *loop.ifs):
@@ -289,7 +286,6 @@ class Walker(CallWalker):
             self._shown = shown
             for part in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
                 self.visit(part)
-        self._assigned |= before
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.parsing import base_of, dotted_name, nodes_in, parse_text
+from ipytorchseed.reads.parsing import base_of, dotted_name, parse_text
 
 _COMMANDS = lazy_pattern(r"^[ \t]*[%!].*$", re.MULTILINE)
 
@@ -80,19 +80,18 @@ def written(source: str) -> Written:
     tree = parse_text(_COMMANDS.sub("", source))
     if tree is None:
         return Written()
-    nodes = nodes_in(tree)
+    nodes = [*ast.walk(tree)]
     options = _options(nodes)
     unused = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     calls = []
     for statement in tree.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         made = frozenset(map(dotted_name, targets))
-        inner = (node for node in nodes_in(statement) if isinstance(node, ast.Call))
+        inner = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+        last = statement is tree.body[-1]
         for node in inner:
             call = _call(node, options, made)
-            last = statement is tree.body[-1]
-            call = replace(call, is_unused=id(node) in unused, is_last=last)
-            calls.append(call)
+            calls.append(replace(call, is_unused=id(node) in unused, is_last=last))
     reads = Counter(
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     )

@@ -14,8 +14,8 @@ from xxhash import xxh3_64, xxh3_64_hexdigest
 from ipytorchseed.fingerprint.value import Fingerprint
 from ipytorchseed.ledger.records import Outputs
 from ipytorchseed.patterns import lazy_pattern
-from ipytorchseed.reads.addresses import shows_addresses
-from ipytorchseed.reads.entropy import reads_clock
+from ipytorchseed.reads.effects import Effects
+from ipytorchseed.reads.entropy import ADDRESS, reads_clock
 from ipytorchseed.session import noise
 from ipytorchseed.why.changes import TIMES
 from ipytorchseed.why.words import many
@@ -130,14 +130,14 @@ def _as_drawn_over(text: str) -> str:
 _NOTHING = _digest("")
 
 
-def outputs_of(source: str, asks: Iterable[str]) -> OutputWatch:
+def outputs_of(effects: Effects, asks: Iterable[str]) -> OutputWatch:
     """Return empty outputs for a cell that is about to run.
 
     Args:
-        source: The text of the cell.
+        effects: The effects of the cell.
         asks: The nondeterministic calls of the cell.
     """
-    return OutputWatch(timed=reads_clock(asks), addressed=shows_addresses(source))
+    return OutputWatch(timed=reads_clock(asks), addressed=ADDRESS in effects.calls)
 
 
 def _without_place(value: object) -> object:

@@ -243,7 +243,7 @@ class Session:
             confined=is_confined(dependencies, self._patched)
             or (effects.complete and not effects.paths),  # the cell uses no names
             budget=self._budget,
-            outputs=outputs_of(source, dependencies.nondeterministic_calls),
+            outputs=outputs_of(effects, dependencies.nondeterministic_calls),
             between={
                 name: (before, earlier.digests[name])
                 for name, before in self._ended.items()

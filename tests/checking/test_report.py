@@ -119,7 +119,9 @@ def test_what_no_output_shows_is_told_in_json():
     silent, strict = json.loads(report.as_json([SILENT, STRICT]))["notebooks"]
     assert (silent["reproducible"], silent["first_divergence"]) == (True, None)
     assert (silent["origin"]["index"], silent["origin"]["id"]) == (2, "a1")
-    assert silent["origin"]["message"] == ("In[2] leaves different values in torch.cpu (never seeded)")
+    assert silent["origin"]["message"] == (
+        "In[2] leaves different values in torch.cpu (never seeded)"
+    )
     assert strict["reproducible"] is False
     assert strict["first_divergence"]["id"] == strict["origin"]["id"] == "a3"
 

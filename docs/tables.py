@@ -97,7 +97,7 @@ def magics() -> str:
     signs = {"line": "%", "cell": "%%"}
     return "".join(
         _command(getattr(import_module(module), kind), signs[kind] + name, 2)
-        for kind, name, module, _ in MAGICS
+        for kind, name, module in MAGICS
     )
 
 

@@ -34,9 +34,6 @@ Versions = dict[str, str | None]
 # Optional packages that matter if they are installed.
 _BESIDE = ("jupyterlab", "notebook", "jupyter-server", "papermill", "ipyparallel")
 
-# Extensions that replace how cells run.
-_REPLACING = {"ipyflow": "traces cells itself, which makes each about 15 ms slower"}
-
 # An absolute path with at least two parts.
 _PATH = lazy_pattern(r"(?<![\w<~>])(/[^\s/:,'\"]+){2,}")
 
@@ -201,9 +198,7 @@ def _other_extensions() -> Iterator[Finding]:
             found = config[app].get("extensions") if app in config else None
             loaded += found if isinstance(found, list) else []
     for name in dict.fromkeys(loaded):
-        if name in _REPLACING:
-            yield _note(name, _REPLACING[name], "disable it while you look for a cause")
-        elif name != "ipytorchseed" and find_spec(name.partition(".")[0]) is None:
+        if name != "ipytorchseed" and find_spec(name.partition(".")[0]) is None:
             what = "the profile loads it, but it is not installed"
             yield _note(name, what, f"remove it from {ipython}")
     scripts = ", ".join(each.name for each in sorted((ipython / "startup").glob("*.*py")))

@@ -26,16 +26,16 @@ _loaded: WeakKeyDictionary[Any, Extension] = WeakKeyDictionary()
 # Prefixes of ids in VS Code's Interactive Window, where each run has a new id.
 _EACH_RUN = lazy_pattern(r"vscode-interactive|[^#]*\.interactive#")
 
-# Kind, name, the module that defines the command (as ``line`` or ``cell``), and an example.
+# Kind, name, and the module that defines the command (as ``line`` or ``cell``).
 MAGICS = (
-    ("line", "seed", "ipytorchseed.notebook.seed_magic", "%seed 42"),
-    ("line", "rng", "ipytorchseed.notebook.rng_magic", "%rng --text"),
-    ("line", "why", "ipytorchseed.notebook.why_magic", "%why 12"),
-    ("line", "check", "ipytorchseed.notebook.check_magic", "%check"),
-    ("line", "replay", "ipytorchseed.notebook.replay", "%replay 12"),
-    ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%deterministic on"),
-    ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic", "%%deterministic 42"),
-    ("cell", "seeds", "ipytorchseed.notebook.seeds_magic", "%%seeds 8"),
+    ("line", "seed", "ipytorchseed.notebook.seed_magic"),
+    ("line", "rng", "ipytorchseed.notebook.rng_magic"),
+    ("line", "why", "ipytorchseed.notebook.why_magic"),
+    ("line", "check", "ipytorchseed.notebook.check_magic"),
+    ("line", "replay", "ipytorchseed.notebook.replay"),
+    ("line", "deterministic", "ipytorchseed.notebook.deterministic_magic"),
+    ("cell", "deterministic", "ipytorchseed.notebook.deterministic_magic"),
+    ("cell", "seeds", "ipytorchseed.notebook.seeds_magic"),
 )
 
 
@@ -73,9 +73,9 @@ class Extension:
         for event, callback in self._events.items():
             shell.events.register(event, callback)
             undo(_unless_gone, shell.events.unregister, event, callback)
-        for kind, name, module, example in MAGICS:
+        for kind, name, module in MAGICS:
             table = shell.magics_manager.magics[kind]
-            magic = Magic(kind, name, module, example, state)
+            magic = Magic(kind, name, module, state)
             undo(_put_back, table, magic, table.get(name))
             self._magics.append(magic)
             table[name] = magic

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from importlib import import_module
 from io import StringIO
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import MAGIC_NO_VAR_EXPAND_ATTR
@@ -67,15 +67,14 @@ class Magic:
         kind: ``line`` or ``cell``.
         name: The name without percent signs.
         module: The module whose ``line`` or ``cell`` is the click command.
-        example: A line that works, to show under an error.
         state: The extension's state, which the command receives.
     """
 
-    def __init__(self, kind: str, name: str, module: str, example: str, state: State) -> None:
+    def __init__(self, kind: str, name: str, module: str, state: State) -> None:
         self.kind = kind
         self.name = self.__name__ = name
         self.sign = ("%%" if kind == "cell" else "%") + name
-        self._module, self._example, self._state = module, example, state
+        self._module, self._state = module, state
         setattr(self, MAGIC_NO_VAR_EXPAND_ATTR, True)  # we expand variables, to detect empty ones
 
     @property
@@ -181,15 +180,18 @@ class Magic:
         return last, list(dict.fromkeys(item.value for item in items))
 
     def _words(self, line: str) -> list[str]:
+        import click
+
         shell = self._state.shell
         line = _WORD.sub(lambda word: "" if _COMMENT.match(word[0]) else word[0], line)
         expanded = shell.var_expand(line, depth=_CALLER) if _VARIABLE.search(line) else line
         if line.strip() and not expanded.strip():
-            self._refuse(f"{line.strip()} is empty")
+            raise click.UsageError(f"{line.strip()} is empty")
         if expanded == line and _VARIABLE.search(line):
-            self._refuse(f"{line.strip()} cannot be evaluated: is every name in it defined?")
+            message = f"{line.strip()} cannot be evaluated: is every name in it defined?"
+            raise click.UsageError(message)
         if _WORD.sub("", expanded).strip():
-            self._refuse(f"a quotation mark is not closed in {line.strip()}")
+            raise click.UsageError(f"a quotation mark is not closed in {line.strip()}")
         words: list[str] = _WORD.findall(expanded)
         return [_unquoted(word) for word in words]
 
@@ -203,10 +205,6 @@ class Magic:
                 for name, each in getattr(command, "commands", {}).items():
                     forms[f"{magic.sign} {name}"] = each
         return forms
-
-    def _refuse(self, reason: str) -> NoReturn:
-        end = "" if reason.endswith("?") else "."
-        raise UsageError(visible(f"{self.sign}: {reason}{end} For example: {self._example}"))
 
     def _one_line(self, error: click.UsageError) -> str:
         import click

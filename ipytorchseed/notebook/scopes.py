@@ -102,11 +102,6 @@ def _lines_above(text: str) -> int:
     return above + sum(1 for _ in empty)
 
 
-def follow(state: State, run: Run) -> Recorder:
-    """Track the lines of operations until a run ends; store nothing."""
-    return run.enter_context(Recorder(cell_of(state, run).lines, state.shell.user_ns))
-
-
 def begin_trace(state: State, path: str, *, summaries: bool, quiet: bool) -> None:
     """Record each operation in the rest of the current run.
 
@@ -188,7 +183,8 @@ class Scopes:
         self.ends.get(run, lambda: None)()  # the line runs again, as under %%timeit
         scope.pick = self._pick
         if scope.warn and run.info is not None:  # recording the forward pass takes time
-            scope.forward = partial(_forward_line, follow(self._state, run))
+            recorder = Recorder(cell_of(self._state, run).lines, self._state.shell.user_ns)
+            scope.forward = partial(_forward_line, run.enter_context(recorder))
 
         def end_once() -> None:
             if self.ends.get(run) is not end_once:

@@ -29,9 +29,6 @@ from ipytorchseed.why.words import say_effects, sentence
 
 _FORMAT = Format("study", LookupFailure, "run it again with --keep", size=1 << 28)
 
-# A number of seeds with this many digits or more is not parsed.
-_DIGITS = 10
-
 
 def _place(session: Session) -> str:
     """Return the key of a notebook's studies in the ledger, apart from saved states."""
@@ -39,7 +36,7 @@ def _place(session: Session) -> str:
 
 
 @click.command(add_help_option=False)  # after --help, the body would not run
-@click.argument("number", metavar="N")
+@click.argument("number", metavar="N", type=int)
 @click.option("--from", "start", metavar="SEED", type=SeedValue(), default=0, help="First seed.")
 @option("--keep", "NAME", "Keep the study under NAME.")
 @option(
@@ -53,7 +50,7 @@ def _place(session: Session) -> str:
 @click.pass_obj
 def cell(  # noqa: PLR0913 -- click passes each option by its name
     state: State,
-    number: str,
+    number: int,
     *,
     start: int,
     keep: str | None,
@@ -76,8 +73,7 @@ def cell(  # noqa: PLR0913 -- click passes each option by its name
     """  # noqa: D301 -- click's mark for text that keeps its lines
     body, session = typed[1], state.tracking.session
     _refuse(state, body)
-    plain = number.isdecimal() and len(number) < _DIGITS
-    seeds, against, compared = choose_seeds(int(number) if plain else number, start), None, None
+    seeds, against, compared = choose_seeds(number, start), None, None
     if keep is not None:
         as_word(keep)  # raises if it cannot be typed
     if versus is not None:

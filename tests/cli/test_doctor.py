@@ -129,14 +129,13 @@ def test_what_is_missing_or_too_old_is_named(home, monkeypatch):
 
 
 def test_what_ipython_loads_before_the_first_cell_is_named(home):
-    """Extensions that replace cells, missing ones, startup files, a broken profile."""
+    """Missing extensions, startup files, a broken profile."""
     profile = home / "ipython/profile_default"
     config = profile / "ipython_config.py"
-    names = ["ipytorchseed", "ipyflow", "no_such_thing"]
+    names = ["ipytorchseed", "no_such_thing"]
     config.write_text(f"get_config().InteractiveShellApp.extensions = {names}\n")
     (profile / "startup/00-seeds.py").write_text("import random; random.seed(1)")
     found = told(0)
-    assert level_of(found, "ipyflow")[0] == "note"
     assert "not installed" in level_of(found, "no_such_thing")[1]
     assert "00-seeds.py" in level_of(found, "startup files")[1]
     assert "ipytorchseed" not in [each["which"] for each in found["findings"]]

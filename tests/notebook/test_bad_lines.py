@@ -11,7 +11,7 @@ from tests.notebook.looking import digests
 
 SEED = "%seed [--generators] [--by-rank] [-q] SEED"
 EACH = "%seed each [--same] [-q] SEED"
-EXAMPLE = "For example: %seed 42"
+COMMANDS = "%seed [SEED [--generators] [--by-rank] [-q] | COMMAND]"
 
 REFUSED = {
     "text": ("forty", "'forty' is neither a seed (0 to 4294967295) nor one of each, ", SEED),
@@ -39,12 +39,12 @@ REFUSED = {
     "unknown short option": ("42 -x", "No such option '-x'", SEED),
     "unknown option first": ("--nope", "No such option '--nope'", SEED),
     "a name without option": ("42 g", "Got unexpected extra argument (g)", SEED),
-    "an open quote": ("42 'g", "a quotation mark is not closed in 42 'g", EXAMPLE),
-    "an empty variable": ("$empty", "$empty is empty", EXAMPLE),
-    "an empty expression": ("{empty}", "{empty} is empty", EXAMPLE),
-    "an undefined variable": ("$no_such", "$no_such cannot be evaluated", EXAMPLE),
-    "an undefined name": ("{no_such}", "{no_such} cannot be evaluated", EXAMPLE),
-    "a failing expression": ("{1 / 0}", "{1 / 0} cannot be evaluated", EXAMPLE),
+    "an open quote": ("42 'g", "a quotation mark is not closed in 42 'g", COMMANDS),
+    "an empty variable": ("$empty", "$empty is empty", COMMANDS),
+    "an empty expression": ("{empty}", "{empty} is empty", COMMANDS),
+    "an undefined variable": ("$no_such", "$no_such cannot be evaluated", COMMANDS),
+    "an undefined name": ("{no_such}", "{no_such} cannot be evaluated", COMMANDS),
+    "a failing expression": ("{1 / 0}", "{1 / 0} cannot be evaluated", COMMANDS),
     "a variable with text": ("$text", "'some' is neither a seed", SEED),
     "a variable with a float": ("$half", "not '0.5'", SEED),
     "each without a seed": ("each", "Missing argument 'SEED'", EACH),
@@ -57,7 +57,7 @@ REFUSED = {
     "each with 2**32": ("each 4294967296", "not 4294967296: numpy rejects larger seeds", EACH),
     "each with two seeds": ("each 4 2", "unexpected extra argument (2)", EACH),
     "each with an unknown option": ("each 4 --nope", "No such option '--nope'", EACH),
-    "each with an empty variable": ("each 4 --same {no_such}", "cannot be evaluated", EXAMPLE),
+    "each with an empty variable": ("each 4 --same {no_such}", "cannot be evaluated", COMMANDS),
     "off with a seed": ("off 4", "unexpected extra argument (4)", "%seed off [-q]"),
     "new with a seed": ("new 4", "unexpected extra argument (4)", "%seed new [-q]"),
     "new with an unknown option": ("new --nope", "No such option '--nope'", "%seed new [-q]"),

@@ -121,7 +121,7 @@ def test_completing_a_line_that_cannot_be_read_offers_nothing_and_breaks_nothing
 
 def test_every_word_of_a_group_can_be_typed():
     """Before 8.2, click names a command with an empty name after its function."""
-    groups = [getattr(import_module(module), kind) for kind, _, module, _ in MAGICS]
+    groups = [getattr(import_module(module), kind) for kind, _, module in MAGICS]
     words = [word for group in groups for word in getattr(group, "commands", {})]
     assert "each" in words
     assert all(words)

@@ -10,7 +10,7 @@ import pytest
 from ipytorchseed.notebook.extension import MAGICS
 from tests.kernel import Kernel
 
-SIGNS = [f"{'%%' if kind == 'cell' else '%'}{name}" for kind, name, _, _ in MAGICS]
+SIGNS = [f"{'%%' if kind == 'cell' else '%'}{name}" for kind, name, _ in MAGICS]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,15 @@ from ipytorchseed.experiment import parts
 from ipytorchseed.experiment.captured import CapturedState
 from ipytorchseed.experiment.copier import Copier
 from ipytorchseed.experiment.engine import Engine
-from ipytorchseed.experiment.parts import MISSING, Path, differing, has_same_form, is_same, pairs
+from ipytorchseed.experiment.parts import (
+    MISSING,
+    Path,
+    differing,
+    divide,
+    has_same_form,
+    is_same,
+    pairs,
+)
 from ipytorchseed.experiment.trials import Trial, merged
 from ipytorchseed.ledger.records import Part
 from ipytorchseed.why.value_changes import how_far
@@ -81,7 +89,8 @@ class Mixture(Struct, eq=False, dict=True):
     def parts(self, name: str, path: Path = ()) -> list[Path]:
         """Return the paths of the differing parts of a variable, or of one of its parts.
 
-        Empty if it cannot be divided into parts.
+        Parts with few objects come first: an object that several parts share is found where it is
+        held most directly. Empty if it cannot be divided into parts.
         """
         if not path and self._is_class(name):
             paths: list[Path] = []
@@ -92,7 +101,9 @@ class Mixture(Struct, eq=False, dict=True):
             return paths
         place, inner = self._place(name, path)
         now, then, _ = parts.find_part(*self._found(place), inner)
-        return [(*path, key) for key in differing(now, then)]
+        both = divide(now, then)[1]
+        keys = sorted(differing(now, then), key=lambda key: len([*pairs(*both[key], set())]))
+        return [(*path, key) for key in keys]
 
     def are_all(self, name: str, path: Path, chosen: Sequence[Path]) -> bool:
         """Return whether restoring parts certainly restores their whole container.

@@ -13,6 +13,7 @@ from ipytorchseed.experiment.parts import Path
 from ipytorchseed.experiment.proving import Experiments
 from ipytorchseed.experiment.trials import UNREPEATED, Key, Trial, compare, merged
 from ipytorchseed.ledger.records import Finding, Part, Run
+from ipytorchseed.patterns import lazy_pattern
 from ipytorchseed.why import experiments as judging
 from ipytorchseed.why.changes import find_changes
 from ipytorchseed.why.experiments import NO_EFFECT, PROVED, Result, Verdict
@@ -29,6 +30,9 @@ _RUNS = 12
 
 # The maximum numbers of differing parts to search, and of parts that an answer names.
 _PARTS, _NAMED = 64, 3
+
+# The variable that holds a generator, in the generator's name: ``model`` in ``model.dropout.rng``.
+_VARIABLE = lazy_pattern(r"\w*")
 
 # The maximum number of characters of a change that is written in a sentence.
 _SHORT = 32
@@ -137,7 +141,8 @@ class Search(Struct, eq=False, dict=True):
         if verdict.level != NO_EFFECT or trial not in self._runs:
             return verdict
         touched = {*map(_key, find_changes(self.said.run, self._runs[trial]))}
-        own = {("variable", name) for name in trial.values}
+        held = {_VARIABLE.match(name)[0] for name in trial.states}  # type: ignore[index] # a name
+        own = {("variable", name) for name in trial.values | held}
         also = touched & {*map(_key, self.said.changed)} - own
         if not also:
             return verdict

@@ -420,6 +420,34 @@ def test_a_decoy_is_cleared(play):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_a_generator_inside_of_a_cause_is_a_decoy_too(play):
+    """Restoring it changes only the object that holds it, which is a cause already."""
+    make = "import random\nclass Bag: pass\nbag = Bag(); bag.rng = random.Random(1); bag.n = 1"
+    use = "total = bag.n * 2\nbag.last = bag.rng.random()\nbag.n += 1"
+    answer = answer_of(play(make, use, use))
+    assert [cause["name"] for cause in answer["causes"]] == ["bag"]
+    decoy = {"kind": "rng", "name": "bag.rng", "message": "no effect: restoring it changes nothing"}
+    assert decoy in answer["cleared"]
+
+
+def test_an_object_that_parts_share_is_named_where_it_is_held_directly(play):
+    """The samplers of a loader refer to its dataset too."""
+    make = (
+        "import torch\nfrom torch.utils.data import DataLoader, Dataset\ntorch.manual_seed(0)\n"
+        "class Pictures(Dataset):\n"
+        "    def __init__(self): self.kept = [torch.ones(2) for _ in range(4)]\n"
+        "    def __len__(self): return 4\n"
+        "    def __getitem__(self, i): self.kept[i] *= 2; return self.kept[i]\n"
+        "loader = DataLoader(Pictures(), batch_size=2)"
+    )
+    use = "total = sum(batch.sum().item() for batch in loader)"
+    found = prove(play(make, use, use))
+    how = (
+        "carried on by the cell itself: restoring `loader.dataset.kept` gives In[3]'s result again"
+    )
+    assert found["loader"] == ("carried", how)
+
+
 def test_a_short_cell_is_tested_unasked(play):
     """This can be switched off, for one question or for all."""
     kernel = play("x = 1", "y = x", "x = 2", "y = x")

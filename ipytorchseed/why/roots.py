@@ -16,7 +16,7 @@ from ipytorchseed.why.evidence import Evidence, differ
 from ipytorchseed.why.experiments import NO_EFFECT, PROVED
 from ipytorchseed.why.explanation import Blame, Cause, Change, Cleared, Root
 from ipytorchseed.why.finders import FINDERS
-from ipytorchseed.why.finders.changers import front_end_id
+from ipytorchseed.why.finders.changers import LEFT_OUT, front_end_id
 from ipytorchseed.why.ranking import ranked
 
 # The maximum number of pairs of runs to compare for one answer.
@@ -157,7 +157,7 @@ def _makers(evidence: Evidence, cause: Cause) -> Iterator[tuple[Run, Run]]:
     """Yield the runs that created an input or file, each with its cell's earlier run."""
     for blame in cause.blame if cause.kind in ("input", "file") else ():
         maker = blame.run
-        if maker is None:
+        if maker is None or blame.how == LEFT_OUT:
             continue
         earlier = _earlier(evidence, maker, cause.name) if cause.kind == "input" else None
         for path in maker.outside.wrote:

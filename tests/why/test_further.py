@@ -60,3 +60,26 @@ def test_a_cell_that_goes_on_from_what_it_changed_says_so(first, keep):
     assert message.startswith("In[3] changed `x`")
     assert (" once more" in message) is bool(keep)
     assert told == keep
+
+
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_a_cell_that_was_not_repeated_is_named(is_repeated):
+    """The value was created again, and a cell that changed it before was left out."""
+    third = value("dd04", "array", "float64 array 3")
+    load = {"source": "x = load()", "cell": "load"}
+    scale = {"source": "x *= 2", "cell": "scale", "in_place": ("x",)}
+    again = {**scale, "reads": {"x": third}, "writes": {"x": FIRST}} if is_repeated else None
+    runs = [
+        run(1, **load, started=1.0, writes={"x": FIRST}),
+        run(2, **scale, started=2.0, reads={"x": FIRST}, writes={"x": SECOND}),
+        run(3, READ, started=3.0, reads={"x": SECOND}, writes={"total": number(1.0)}),
+        run(4, **load, started=4.0, writes={"x": third if again else FIRST}),
+        *([run(5, **again, started=5.0)] if again else []),
+        run(6, READ, started=6.0, reads={"x": FIRST}, writes={"total": number(2.0)}),
+    ]
+    said = explain(runs[-1], runs[2], runs[2:-1], States(runs))
+    (cause,) = said.causes
+    left_out = "In[4] made `x` again; In[2], which changed it, has not been run since"
+    assert (cause.message == left_out) is not is_repeated
+    assert (cause.keep == "put In[4] and In[2] into one cell") is not is_repeated
+    assert [root.message for root in said.roots] == [cause.message]

@@ -36,7 +36,8 @@ REDEFINED = "redefined it"
 # For a run that reloaded the module of the value.
 RELOADED = "reloaded its module"
 
-NOT_RUN = "has not been run since the restart"
+# For a run that was not repeated: after a restart, or after another run created the value again.
+NOT_RUN, LEFT_OUT = "has not been run since the restart", "has not been run since"
 
 # The maximum number of runs, the latest ones, that a message names for a changed value.
 MOST_TOLD = 4

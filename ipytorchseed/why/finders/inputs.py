@@ -14,6 +14,7 @@ from ipytorchseed.why.evidence import Evidence
 from ipytorchseed.why.explanation import Blame, Cause, Cleared
 from ipytorchseed.why.finders.changers import (
     AS_IT_CHANGED,
+    LEFT_OUT,
     MADE,
     MOST_TOLD,
     NOT_RUN,
@@ -74,9 +75,8 @@ def _cause(evidence: Evidence, name: str, before: Fingerprint, after: Fingerprin
     makers = [run for run in evidence.history if name in run.writes]
     owners = owners_lost(before.parts.get(BELONGS), after.parts.get(BELONGS))
     cut_off = [*_made_owners(evidence, owners)]
-    blame = cut_off or [
-        *_find_module_writers(evidence, name), *blame, *_find_left_out(evidence, name)
-    ]  # fmt: skip
+    left_out = _find_left_out(evidence, name, blame)
+    blame = cut_off or [*_find_module_writers(evidence, name), *blame, *left_out]
     state = ""
     if cut_off:
         state = f"no longer belongs to {listed(owners)}"
@@ -124,22 +124,31 @@ def _find_module_writers(evidence: Evidence, name: str) -> list[Blame]:
     return [Blame(run, f"wrote {PurePath(file).name}") for run in wrote[-1:]]
 
 
-def _find_left_out(evidence: Evidence, name: str) -> Iterator[Blame]:
-    """Yield runs that set the earlier value and were not repeated since the restart."""
-    if evidence.same_kernel:
-        return
-    here = [*evidence.here, evidence.run]
+def _find_left_out(evidence: Evidence, name: str, blame: Sequence[Blame]) -> Iterator[Blame]:
+    """Yield runs that set the earlier value and were not repeated.
+
+    After a restart, these are all runs that created or changed it. In one kernel, these are the
+    runs that changed it before another run created it again.
+    """
+    again, here = evidence.same_kernel, [*evidence.here, evidence.run]
+    if again:
+        maker = blame[0].run if blame else None
+        if maker is None or not is_created_by(maker, name):
+            return
+        here = here[here.index(maker) :]
     rerun = {run.cell for run in here}
     edited = {front_end_id(run) for run in here if name in run.writes}
     left_out: dict[str, Run] = {}
     for run in evidence.latest:
         before = run.kernel == evidence.against.kernel and run.started < evidence.against.started
         if before and name in run.writes:
-            if run.cell not in rerun and front_end_id(run) not in edited:
+            is_maker = is_created_by(run, name)
+            new = run.cell not in rerun and front_end_id(run) not in edited
+            if new and not (again and is_maker):
                 left_out.setdefault(run.cell, run)
-            if is_created_by(run, name):
+            if is_maker:
                 break
-    yield from (Blame(run, NOT_RUN) for run in reversed(left_out.values()))
+    yield from (Blame(run, LEFT_OUT if again else NOT_RUN) for run in reversed(left_out.values()))
 
 
 def _changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
@@ -150,6 +159,8 @@ def _changed_unnamed(blame: Iterable[Blame], name: str) -> list[Run]:
 
 def _say_keep(evidence: Evidence, name: str, blame: Sequence[Blame]) -> str:
     """Return the edit that keeps an input from changing again, or ""."""
+    if missed := [each for each in blame if each.how == LEFT_OUT]:
+        return f"put {evidence.who([blame[0], *missed])} into one cell"
     unnamed = _changed_unnamed(blame, name)
     if unnamed and not _is_parameter(name, unnamed[-1]):
         by = evidence.name(unnamed[-1])
@@ -176,7 +187,7 @@ def _say_changed(evidence: Evidence, name: str, blame: Sequence[Blame], far: str
         blame: The runs that changed it, oldest first.
         far: A phrase that says how the value changed.
     """
-    by = blame[-MOST_TOLD:]
+    by = [each for each in blame if each.how != LEFT_OUT][-MOST_TOLD:]
     if evidence.is_own(by):
         how = f": {far.removeprefix('changed ')}" if far else ""
         earlier = "earlier runs" if len(by) > 1 else "earlier run"
@@ -192,6 +203,9 @@ def _say_changed(evidence: Evidence, name: str, blame: Sequence[Blame], far: str
             it += " once more"
         sentences.append(_clause(evidence, runs, how, it))
     said = "; then ".join(sentences) or f"`{name}` changed"
+    if left_out := [each for each in blame if each.how == LEFT_OUT]:
+        have = "has" if len(left_out) == 1 else "have"
+        return f"{said}; {evidence.who(left_out)}, which changed it, {have} not been run since"
     tells = bool(by) and by[-1].how not in _ACTS  # the sentence already says what changed
     return said if tells or not far else f"{said}: {far}"
 

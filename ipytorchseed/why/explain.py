@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ipytorchseed.introspection.quiet import uncollected
 from ipytorchseed.ledger.records import Operation, Run
 from ipytorchseed.why.changes import find_changes, say_same
 from ipytorchseed.why.evidence import Evidence, HistoryLookup, Present, run_phrase, run_word
@@ -24,6 +25,7 @@ from ipytorchseed.why.unknown import (
 _TIMED = "holds times or addresses, and other causes account for the change"
 
 
+@uncollected
 def explain(  # noqa: PLR0913, PLR0917 -- all the evidence
     run: Run,
     against: Run | None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from ipytorchseed.ledger.records import Finding, Findings
@@ -48,6 +50,22 @@ def test_another_cell_that_made_it_again_ends_the_search(between, expected):
     assert (root.kind, root.name, root.path) == (
         ("rng", "torch.cpu", ("model",)) if expected else ("input", "model", ())
     )
+
+
+def test_no_garbage_is_collected_meanwhile():
+    """It would take the time for tracing: one collection in a large process takes that long."""
+    enabled = []
+
+    class Watching(States):
+        def latest(self, of):
+            enabled.append(gc.isenabled())
+            return super().latest(of)
+
+    runs = _chain(2)
+    explain(runs[3], runs[1], runs[1:3], Watching(runs))
+    assert enabled
+    assert not any(enabled)
+    assert gc.isenabled()
 
 
 def _chain(length, edit=("a0 = 1", "a0 = 2")):

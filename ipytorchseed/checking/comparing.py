@@ -220,7 +220,7 @@ def _state(states: HistoryLookup, name: str, digest: str) -> str:
 
 
 def compare_receipt(notebook: Notebook, fresh: Pass, receipt: Receipt) -> Verdict:
-    """Compare a pass with a receipt of the notebook.
+    """Compare a fresh run of the notebook with its receipt.
 
     Args:
         notebook: The notebook that was run.

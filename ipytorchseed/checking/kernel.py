@@ -246,14 +246,14 @@ class FreshKernel:
                     await asyncio.sleep(0.01)
 
     async def prepare(self) -> None:
-        """Check that the extension is loaded, and seed, without firing a cell's events."""
+        """Check that the extension is loaded, and seed all sources, without cell events."""
         told = await self.ask(Prepare(self._options.seed))
         if not told.get("ready"):
             way_out = "install it there, or choose another with --kernel"
             raise UncheckableError(f"its kernel {self._name!r} cannot load ipytorchseed; {way_out}")
 
     async def ask(self, question: Question) -> Mapping[str, Any]:
-        """Ask the extension in the kernel; return its answer, empty if there is none."""
+        """Send a question to the extension in the kernel; return its answer, or {}."""
         asked, kc = {"answer": expression(question)}, self._client.kc
         execute = type(kc).execute  # not the replacement that `start` installed
         ident = execute(kc, "", silent=True, user_expressions=asked, allow_stdin=False)

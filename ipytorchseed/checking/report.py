@@ -182,7 +182,7 @@ def _cells(verdict: Verdict) -> Iterator[str]:
         yield "  not fixed, and nothing was written:"
         yield from (wrap(each, first="  ▲ ") for each in verdict.obstacles)
         if verdict.fault is None and verdict.failed is None:
-            yield f"    --tag marks the cells that show it as {VARIES}, and fixes the others"
+            yield f"    --tag adds the tag {VARIES} to the cells that show it, and fixes the others"
 
 
 def _saved(verdict: Verdict) -> Iterator[str]:

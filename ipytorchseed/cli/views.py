@@ -60,7 +60,7 @@ def diff(ctx: click.Context, *, a: Path, b: Path, rtol: float | None, as_json: b
     """Name the first operation that differs between two traces.
 
     Operations are aligned by their kind, their line of code and the data that flows through them.
-    This tells an operation that gives different results for equal inputs apart from operations
+    So an operation that gives different results for equal inputs is distinguished from operations
     that are only extra, missing, fused or reordered. Exits with 0 if both runs computed the same
     results, 1 if they differ, and 2 if a file cannot be read.
 

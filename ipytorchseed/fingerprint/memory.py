@@ -186,7 +186,7 @@ def is_inside(value: Any, root: Any) -> bool:
 
 
 def _span(value: Any) -> tuple[int, int]:
-    """Return the address of an array's lowest byte, and that after its highest one."""
+    """Return the address of an array's first byte, and the one after its last byte."""
     value = sys.modules["numpy"].asarray(value)  # for a subclass: without its overrides
     low, high = 0, value.nbytes
     if not value.flags.c_contiguous:

@@ -91,7 +91,7 @@ class Parts:
         return type(function) is FunctionType and function.__globals__ is self._namespace
 
     def _parameter(self, function: object, at: int | str) -> tuple[int, str] | None:
-        """Return the parameter that receives an argument: the ``id`` of its code, and its name.
+        """Return the parameter that receives an argument: its code's ``id``, and its name.
 
         Return None if the reads of the parameter are not known completely.
         """

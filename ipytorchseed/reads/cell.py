@@ -150,7 +150,7 @@ def _every_name(nodes: list[ast.AST]) -> Effects:
 
 
 def _only_checks(node: ast.stmt) -> bool:
-    """Return whether a statement is ``%%deterministic --check``, converted to Python."""
+    """Return whether a statement is the Python form of ``%%deterministic --check``."""
     if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
         return False
     words = [arg.value for arg in node.value.args if isinstance(arg, ast.Constant)]

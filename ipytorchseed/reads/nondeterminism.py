@@ -31,7 +31,7 @@ _ORDERLESS = frozenset(
 
 
 class Nondeterminism:
-    """A recorder of the nondeterministic calls of a cell, and its sets of uncertain order.
+    """A recorder of nondeterministic calls, and of sets of uncertain order.
 
     Args:
         found: The dependencies of the cell, to which the calls are added.

@@ -97,7 +97,9 @@ class CheckView(View):
             said += [] if culprit is None else [_where(culprit)]
         elif checked.operations and not (culprit or said or checked.first_only):
             count = many(checked.operations, "operation")
-            said = [f"While its {count} were being traced, the cell did repeat."]
+            said = [
+                f"While its {count} were being traced, the cell did repeat; so none can be named."
+            ]
         return said
 
     @property

@@ -78,7 +78,7 @@ class NotebookCheckView(View):
 
     @property
     def steps(self) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-        """The first cell that differs, and the cell where the difference begins.
+        """The first cell that differs, and another cell that has the cause, if any.
 
         Each has a heading, empty for the first, and its causes.
         """
@@ -87,7 +87,7 @@ class NotebookCheckView(View):
         if first:
             yield "", first["causes"]
         if first and origin and origin["id"] != first["id"]:
-            yield f"The difference begins in {self._name(origin)}:", origin["causes"]
+            yield f"The cause is in {self._name(origin)}:", origin["causes"]
 
     def _name(self, cell: Mapping[str, Any]) -> str:
         there = cell["message"].partition(" ")[0]

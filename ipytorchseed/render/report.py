@@ -81,7 +81,7 @@ class Report(View):
     def text(self) -> str:
         """Draw the answer and the problems for a terminal of 80 columns."""
         count = len(self.assessment.flags)
-        return f"{self.headline}\n{wrap(f'All {count} settings: {_ALL}', first='')}"
+        return f"{self.headline}\n{wrap(f'To see all {count} settings: {_ALL}', first='')}"
 
     def full_text(self) -> str:
         """Draw the answer, every setting, versions and hardware."""

@@ -32,8 +32,8 @@ _ALLOW = (
     " with torch.cuda.synchronize()"
 )
 _CHECK = (
-    "put %%deterministic --check at the top of the cell and run it: that tells whether it repeats"
-    " by itself, and if not, which operation does not"
+    "put %%deterministic --check at the top of the cell and run it: this shows whether the cell"
+    " gives the same result twice and, if not, which operation differs"
 )
 
 KEEP, FOLDED = "To keep it from now on:", "Also changed, may matter"

@@ -42,7 +42,7 @@ class Finding(Struct, frozen=True):
 
 
 _SAVED = {
-    True: "; the checkpoint has it, and it was not restored",
+    True: "; the checkpoint has it, but it was not restored",
     False: "; it is not in the checkpoint",
     None: "",
 }

@@ -152,7 +152,7 @@ class Course:
             self._look(given)
 
     def step(self, optimizer: object, _: object, __: object) -> None:
-        """Record the state before a step, if it had no forward pass."""
+        """Record the state before an optimizer's step that followed no forward pass."""
         self._used.setdefault(type(optimizer).__name__, optimizer)
         self.forward(optimizer, None)
 

@@ -254,12 +254,12 @@ class Restart:
         told = {self._session.code_of(text) for text in self._inputs} if ran != cells else set()
         idle = [cell for cell in cells if not cell.runs and cell.code not in told]
         for kind, what, some in (
-            ("order", "ran after a cell below", late),
-            ("edited", "the text in the file is not the one that ran last", edited),
-            ("not-run", "did not run in this kernel", idle),
+            ("order", " ran after a cell below", late),
+            ("edited", ": the text in the file is not the one that ran last", edited),
+            ("not-run", " did not run in this kernel", idle),
         ):
             if some:
-                yield _remark(kind, f"{_listed(some)}: {what}", some)
+                yield _remark(kind, f"{_listed(some)}{what}", some)
 
 
 def _remark(

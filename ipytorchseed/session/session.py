@@ -135,7 +135,7 @@ class Session:
         return self.notebook if self._rank is None else f"{self.notebook}, rank {self._rank}"
 
     def code_of(self, source: str) -> str:
-        """Return the digest of a cell's code, which ignores comments and layout."""
+        """Return the digest of a cell's code, without comments and layout."""
         return code_digest(source, self._transform)
 
     def effects_of(self, source: str) -> Effects:

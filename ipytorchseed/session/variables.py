@@ -363,7 +363,7 @@ def foremost(names: set[str], first: Collection[str]) -> set[str]:
 
 
 def _is_unchanging(value: Fingerprint) -> bool:
-    """Return whether a value is immutable; functions and classes may be."""
+    """Return whether a value is immutable. Some functions and classes are."""
     return value.kind in _UNCHANGING and _has_no_state(value)
 
 

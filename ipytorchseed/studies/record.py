@@ -81,7 +81,7 @@ def choose_seeds(count: object, start: int) -> range:
         SeedError: A seed is invalid, or there are fewer than 2 or more than ``MOST``.
     """
     if type(count) is not int or not 2 <= count <= MOST:  # noqa: PLR2004 -- one has no spread
-        msg = f"a study takes 2 to {MOST} seeds, not {count!r}: one seed shows no noise"
+        msg = f"a study takes 2 to {MOST} seeds, not {count!r}"
         raise SeedError(msg)
     first = check_seed(start)
     if first + count > LIMIT:

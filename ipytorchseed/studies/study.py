@@ -55,8 +55,8 @@ class Versus(View):
         differing = {n: each for n, each in self.pairs.items() if _verdict(each) != "same"}
         said = [_sentence(number, paired) for number, paired in (differing or self.pairs).items()]
         if len(differing) > 1:
-            chance = f"on average, one in {round(1 / (1 - LEVEL))} stands out by chance"
-            said.append(f"{len(differing)} numbers are compared; {chance}.")
+            chance = f"About one comparison in {round(1 / (1 - LEVEL))} stands out by chance."
+            said.append(f"{len(differing)} numbers were compared. {chance}")
         return said
 
     def text(self) -> str:

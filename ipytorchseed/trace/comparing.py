@@ -104,8 +104,9 @@ class Comparison:
         """Accept differences that the rounding of larger inputs explains.
 
         Rounding errors are relative to the numbers that are summed. For example, the gradient of a
-        bias before a norm consists of rounding errors only. Results computed only from such tensors
-        are compared on the scale of their inputs too. This stops at the first real divergence.
+        bias before a norm consists of rounding errors only. A result that is computed only from
+        tensors like this gradient is compared on the scale of their inputs. The search stops at the
+        first difference that rounding does not explain.
         """
         scales: dict[int, Any] = {}  # the scale of a tensor's rounding errors, by digest in B
         reads, makes = self.b.reads, self.b.makes

@@ -34,7 +34,7 @@ class Result(Enum):
 
     EARLIER = "the earlier run's"
     LATER = "the later run's"
-    OTHER = "neither run's, or not fully comparable"
+    OTHER = "another result than both runs', or not fully comparable"
 
 
 # Placeholders for the two runs in findings. The names of runs depend on the kernel that asks.
@@ -203,7 +203,7 @@ def _judge_each(suspects: Sequence[str], trials: Trials, result: str) -> dict[st
         }
     else:
         how = f"{PROVED}: unless {IT} is restored, the result is not {EARLIER}'s"
-        any_one = f"{UNPROVED}: any one of {listed(sorted(spare))} must be restored too"
+        any_one = f"{UNPROVED}: at least one of {listed(sorted(spare))} must be restored too"
         return dict.fromkeys(needed, Verdict(how, PROVED)) | dict.fromkeys(spare, Verdict(any_one))
     idle = frozenset(each for each in spare if alone[each] is Result.LATER)
     how = f"{UNPROVED}: it affects the result, but {EARLIER}'s comes back without it too"

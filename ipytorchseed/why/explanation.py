@@ -74,7 +74,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def goes_back(self) -> bool:
-        """Whether ``%replay`` restores this when it restores the earlier result."""
+        """Whether ``%replay`` restores what this cause changed."""
         return self.kind in {"code", "flag", "input", "rng"} and not self.prevents
 
 

@@ -194,8 +194,8 @@ def test_generators_of_the_notebook(ready, kernel):
 
 
 WRONG = {
-    "0": "a study takes 2 to 10000 seeds, not 0: ",
-    "1": "a study takes 2 to 10000 seeds, not 1: ",
+    "0": "a study takes 2 to 10000 seeds, not 0",
+    "1": "a study takes 2 to 10000 seeds, not 1",
     "-1": "No such option '-1'",
     "eight": "'eight' is not a valid integer",
     "1e9": "'1e9' is not a valid integer",

@@ -14,7 +14,7 @@ from tests.test_schemas import check
 
 REMARKS = [
     Remark("only-here", "`k` is read by `In[9]`, and no cell of the file sets it", "k", (9,)),
-    Remark("not-run", "`plot(<b>)`: did not run in this kernel"),
+    Remark("not-run", "`plot(<b>)` did not run in this kernel"),
 ]
 (VERDICT,) = json.loads(report.as_json([DIFFERS]))["notebooks"]
 FIRST = VERDICT["first_divergence"]

@@ -110,7 +110,7 @@ def test_the_report_of_this_process_prints_itself(capsys):
     assert text.startswith(
         f"{len(its.report().assessment.problems)} things can still change results:"
     )
-    assert f"All {len(its.report().assessment.flags)} settings: %deterministic --all" in text
+    assert f"To see all {len(its.report().assessment.flags)} settings: %deterministic --all" in text
     assert max(map(len, text.splitlines())) <= 80
 
 

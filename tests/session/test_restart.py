@@ -117,7 +117,7 @@ def test_a_name_that_is_set_below(notebook):
     file = {"a": "y = x", "b": "x = 1"}
     assert told(notebook, file) == [
         ("order", "`x` is read by `In[2]`, and only set below it, by `In[1]`"),
-        ("order", "`In[2]`: ran after a cell below"),
+        ("order", "`In[2]` ran after a cell below"),
     ]
 
 
@@ -127,13 +127,13 @@ def test_an_output_that_is_older_than_its_input(notebook):
     run(notebook, cells)
     assert told(notebook, cells) == []
     notebook.run("x = [1]", "a")
-    assert told(notebook, cells)[0][1] == "`In[4]`: ran after a cell below"
+    assert told(notebook, cells)[0][1] == "`In[4]` ran after a cell below"
     edited = {**cells, "a": "x = [2]"}
     notebook.run("x = [2]", "a")
     assert told(notebook, edited) == [
         ("stale", "`In[2]` used an earlier `x`: `In[5]` set it later"),
         ("stale", "`In[3]` used an earlier `x`: `In[5]` set it later"),
-        ("order", "`In[5]`: ran after a cell below"),
+        ("order", "`In[5]` ran after a cell below"),
     ]
 
 
@@ -155,7 +155,7 @@ def test_cells_that_are_edited_or_did_not_run(notebook):
     file = {"a": "x = 2", "b": "y = 3", "c": "plot(x)", "d": "%why 5"}
     assert told(notebook, file) == [
         ("edited", "`In[1]` and `In[2]`: the text in the file is not the one that ran last"),
-        ("not-run", "`plot(x)`: did not run in this kernel"),
+        ("not-run", "`plot(x)` did not run in this kernel"),
     ]
 
 

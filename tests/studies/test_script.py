@@ -138,7 +138,7 @@ def test_what_cannot_be_copied_is_refused():
 @pytest.mark.parametrize("given", [(0,), (1,), (-1,), (10**9,), ("8",), (True,)])
 def test_a_wrong_number_of_seeds_is_refused(given):
     """Nothing was run."""
-    with pytest.raises(SeedError, match=r"a study takes 2 to 10000 seeds, not "):
+    with pytest.raises(SeedError, match=r"a study takes 2 to 10000 seeds, not"):
         its.seeds(train, *given)
 
 

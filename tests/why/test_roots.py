@@ -53,7 +53,7 @@ def test_another_cell_that_made_it_again_ends_the_search(between, expected):
 
 
 def test_no_garbage_is_collected_meanwhile():
-    """It would take the time for tracing: one collection in a large process takes that long."""
+    """In a large process, one collection would take all the time for tracing."""
     enabled = []
 
     class Watching(States):

@@ -150,7 +150,7 @@ def _numbers(draws: int) -> str:
 
 
 def is_draw(blame: Blame) -> bool:
-    """Return whether a run only drew numbers."""
+    """Return whether a run did nothing to a source but draw numbers."""
     return blame.how.startswith("drew ")
 
 

@@ -100,7 +100,8 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
     said, prove = _compare(state, what, against, prove=prove)
     if prove or (prove is None and state.options.prove):
         said = Proof(state, said, asked=bool(prove), silent=as_json).prove(yes=yes)
-        if said.makers and prove_makers(state, said):
+        proved = bool(said.makers) and prove_makers(state, said)
+        if proved or any(cause.finding.parts for cause in said.causes):
             said = with_roots_of(said, why(session, said.run, said.against, tested=False))
     view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)
     if as_json:

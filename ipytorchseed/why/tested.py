@@ -92,11 +92,12 @@ def _name(run: Run, other: Run, kernel: str) -> str:
 
 
 def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:
-    """Return a tested explanation with the roots of a newer explanation."""
-    blame = {(each.kind, each.name): each.blame for each in fresh.causes}
-    causes = [
-        replace(each, blame=blame.get((each.kind, each.name), each.blame)) for each in said.causes
-    ]
+    """Return a tested explanation with a newer one's messages, blame and roots."""
+    known = {(each.kind, each.name): each for each in fresh.causes}
+    causes = list[Cause]()
+    for each in said.causes:
+        new = known.get((each.kind, each.name), each)
+        causes.append(replace(each, message=new.message, blame=new.blame, keep=new.keep))
     roots = _roots_of(causes, fresh.roots)
     return replace(said, causes=tuple(causes), roots=roots, makers=fresh.makers)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ipytorchseed.ledger.records import Finding, Findings, Part
 from tests.render.explanations import States, explain, number, run, value
 
 READ = "total = norm(x)"
@@ -83,3 +84,28 @@ def test_a_cell_that_was_not_repeated_is_named(is_repeated):
     assert (cause.message == left_out) is not is_repeated
     assert (cause.keep == "put In[4] and In[2] into one cell") is not is_repeated
     assert [root.message for root in said.roots] == [cause.message]
+
+
+@pytest.mark.parametrize("is_proved", [False, True])
+def test_only_cells_that_changed_what_matters_are_blamed(is_proved):
+    """Once experiments have shown which item of a dictionary matters."""
+    kept = [
+        value(digest, "dict", "dict of 2", parts={"k:depth": depth, "k:tag": tag})
+        for digest, depth, tag in (("aa01", "2", "a"), ("bb02", "4", "a"), ("cc03", "4", "b"))
+    ]
+    use = {"source": "total = fit(x['depth'])", "cell": "use"}
+    runs = [
+        run(1, **use, reads={"x": kept[0]}, writes={"total": number(1.0)}),
+        run(2, "x['depth'] = 4", cell="depth", reads={"x": kept[0]}, writes={"x": kept[1]},
+            in_place=("x",)),
+        run(3, "x['tag'] = 'b'", cell="tag", reads={"x": kept[1]}, writes={"x": kept[2]},
+            in_place=("x",)),
+        run(4, **use, reads={"x": kept[2]}, writes={"total": number(2.0)}),
+    ]  # fmt: skip
+    states = States(runs)
+    proved = Finding("proved", "proved: …", (Part("x['depth']", "2 → 4"),))
+    states.found[4, 1] = Findings((("input", "x", proved if is_proved else Finding()),))
+    (cause,) = explain(runs[3], runs[0], runs[:3], states).causes
+    assert [each.run.execution_count for each in cause.blame] == ([2] if is_proved else [2, 3])
+    assert cause.message.startswith("In[2] changed `x`")
+    assert ("In[3]" in cause.message) is not is_proved

@@ -184,3 +184,25 @@ def test_an_address_with_a_password_is_in_no_message():
     (cause,) = explain(runs[1], runs[0], runs[:1], States(runs)).causes
     assert cause.name == "DB_URL"
     assert "secret" not in repr((cause.message, cause.fix, [each.how for each in cause.blame]))
+
+
+def test_members_of_a_setting_are_blamed_on_the_cells_that_set_them():
+    """A later cell that set another member is not blamed for the first."""
+    settings = [
+        {"numpy.seterr": {"divide": divide, "under": under}}
+        for divide, under in (("warn", "ignore"), ("raise", "ignore"), ("raise", "warn"))
+    ]
+    use = {"source": "odds = log(p)", "packages": ("numpy",)}
+    runs = [
+        run(1, **use, started=1.0, writes={"odds": number(1.0)}, settings=settings[0]),
+        run(2, "np.seterr(divide='raise')", started=2.0, settings=settings[0]),
+        run(3, "np.seterr(under='warn')", started=3.0, settings=settings[1]),
+        run(4, **use, started=4.0, writes={"odds": number(2.0)}, settings=settings[2]),
+    ]
+    told = explain(runs[3], runs[0], runs[:3], States(runs))
+    (cause,) = told.causes
+    said = (
+        "In[2] changed `numpy.seterr`: divide warn → raise; then In[3] changed under ignore → warn"
+    )
+    assert cause.message == said
+    assert [each.run.execution_count for each in cause.blame] == [2, 3]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import TypeVar
 
 from ipytorchseed.fingerprint.value import Fingerprint, same
 from ipytorchseed.ledger.records import Run
@@ -12,10 +13,14 @@ from ipytorchseed.why.evidence import Evidence, differ, does, reloads
 from ipytorchseed.why.explanation import Blame
 from ipytorchseed.why.value_changes import changed_parts, has_other_name, say_parts
 
+T = TypeVar("T")
+
 # Verbs at the beginning of a phrase about what a run did with a value.
 _VERB = lazy_pattern(
     r"(?:added|appended|changed|froze|no longer|now|removed|switched|the|unfroze)\b"
 )
+
+_WORD = lazy_pattern(r"\w+")
 
 # Actions that may redefine functions of modules.
 _DEFINES = lazy_pattern(r"\b(?:import|reload|setattr|patch|exec)|^%|\.\w+=")
@@ -52,7 +57,7 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     """
     blame: list[Blame] = []
     known = evidence.against.reads[name]
-    moved = changed_parts(known, evidence.run.reads[name])
+    moved = _proved_parts(evidence, name, changed_parts(known, evidence.run.reads[name]))
     unwatched: list[Run] = []  # runs since the value was last inspected
     for run in [*evidence.history, evidence.run]:
         seen = run.reads.get(name)
@@ -88,6 +93,26 @@ def find_changers(evidence: Evidence, name: str) -> list[Blame]:
     return blame
 
 
+def _proved_parts(evidence: Evidence, name: str, moved: Mapping[str, T]) -> Mapping[str, T]:
+    """Return the changed parts that experiments proved to matter; all if none did.
+
+    Args:
+        evidence: The evidence.
+        name: The value's name.
+        moved: The changed parts, by key: ``a:lr`` for the path ``.lr`` in a finding.
+    """
+    found = evidence.states.findings(evidence.run, evidence.against)
+    proved = [it.parts for *key, it in found.causes if key == ["input", name]] if found else []
+    paths = [_WORD.findall(part.path.removeprefix(name)) for parts in proved for part in parts]
+    words = {key: _WORD.findall(key.partition(":")[2] or key) for key in moved}
+    kept = {
+        key: moved[key]
+        for key, its in words.items()
+        if any(its in (path[: len(its)], path[-len(its) :]) for path in paths)
+    }
+    return kept or moved
+
+
 def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> list[Run]:
     """Return the runs that may have changed a value between two inspections.
 
@@ -107,12 +132,23 @@ def _may_have_changed(unwatched: list[Run], name: str, seen: Fingerprint) -> lis
     return by or unwatched
 
 
-def find_setter(evidence: Evidence, name: str) -> list[Run]:
-    """Return the run that set a setting to its present value, if the ledger shows it."""
-    wanted = evidence.run.settings[name]
+def find_setter(evidence: Evidence, name: str, member: str = "") -> list[Run]:
+    """Return the run that set a setting to its present value, if the ledger shows it.
+
+    Args:
+        evidence: The evidence.
+        name: The setting.
+        member: The member that was set, if the value is a dictionary; "" for the whole value.
+    """
+
+    def value(run: Run) -> object:
+        whole = run.settings[name]
+        return whole.get(member) if member and isinstance(whole, dict) else whole
+
+    wanted = value(evidence.run)
     known = [run for run in [*evidence.history, evidence.run] if name in run.settings]
     for later, earlier in pairwise(reversed(known)):
-        if earlier.settings[name] != wanted == later.settings[name]:
+        if value(earlier) != wanted == value(later):
             starts = earlier.started, later.started
             between = [run for run in evidence.here if starts[0] <= run.started < starts[1]]
             words = (name, name.rpartition(".")[2], name.partition(".")[0])

@@ -220,24 +220,35 @@ def _cause_of(
     before: Any,  # noqa: ANN401 -- a JSON value
     after: Any,  # noqa: ANN401
 ) -> Cause:
-    blame = tuple(Blame(run, "set it") for run in find_setter(evidence, setting.name))
-    step = f"`{setting.name}`: {_step(before, after, setting.absent)}"
-    if setting.digests and isinstance(before, dict) and isinstance(after, dict):
-        moved = [f"`{n}`" for n in sorted(before | after) if before.get(n) != after.get(n)]
-        step = f"{setting.digests}: {first_of(moved, _TOLD)}"
+    blame, said = list[Blame](), list[str]()
+    for runs, steps in _find_steps(evidence, setting, before, after):
+        by = [Blame(run, "set it") for run in runs]
+        what = "" if said else f"{setting.digests or f'`{setting.name}`'}: "
+        said.append(evidence.did(by, "changed", what + first_of(steps, _TOLD)))
+        blame += by
     fix = setting.statement(before, after) if setting.restore else ""
-    message = evidence.did(blame, "changed", step)
     keep = f"put `{setting.clear}` at the top of this cell" if setting.clear else ""
-    return Cause("flag", setting.name, message, fix=fix, blame=blame, keep=keep)
+    message = "; then ".join(said)
+    return Cause("flag", setting.name, message, fix=fix, blame=tuple(blame), keep=keep)
 
 
-def _step(before: Any, after: Any, absent: str) -> str:  # noqa: ANN401 -- JSON values
-    """Describe the change of a setting, or of the values in it that changed."""
+def _find_steps(
+    evidence: Evidence,
+    setting: libraries.Setting,
+    before: Any,  # noqa: ANN401 -- a JSON value
+    after: Any,  # noqa: ANN401
+) -> list[tuple[list[Run], list[str]]]:
+    """Return the runs that changed a setting, each with phrases for what it changed."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
-        return f"{before} → {after}"
-    pairs = {n: (before.get(n, absent), after.get(n, absent)) for n in sorted(before | after)}
-    said = [_say(name, was, now) for name, (was, now) in pairs.items() if was != now]
-    return first_of(said, _TOLD)
+        return [(find_setter(evidence, setting.name), [f"{before} → {after}"])]
+    found: dict[tuple[int, ...], tuple[list[Run], list[str]]] = {}
+    for name in sorted(before | after):
+        was, now = (each.get(name, setting.absent) for each in (before, after))
+        if was != now:
+            runs = find_setter(evidence, setting.name, name)
+            said = f"`{name}`" if setting.digests else _say(name, was, now)
+            found.setdefault(tuple(run.id or 0 for run in runs), (runs, []))[1].append(said)
+    return [found[key] for key in sorted(found)]
 
 
 def _say(name: str, was: object, now: object) -> str:

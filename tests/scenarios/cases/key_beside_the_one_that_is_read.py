@@ -5,7 +5,7 @@ ask: use
 probe: out
 changed: yes
 expect: input config 4
-says: In[4] changed it: `'rate'` (0.1 → 0.2), `'note'`
+says: In[4] changed `config`: `'rate'` (0.1 → 0.2), `'note'`
 """
 # %% setup
 config = {"rate": 0.1, "note": "a", "patience": 3}

@@ -130,8 +130,10 @@ class Format(Struct, frozen=True):
             return f"not a {self.name}: it is not UTF-8"
         if isinstance(error, msgspec.MsgspecError):
             invalid = isinstance(error, msgspec.ValidationError)
-            begin = f"a damaged {self.name}" if invalid else f"not a {self.name}, or a part of one"
-            return f"{begin}: {error}"
+            what = (
+                f"a damaged {self.name}" if invalid else f"not a {self.name}, or an incomplete one"
+            )
+            return f"{what}: {error}"
         return f"a damaged {self.name}: {in_brief(error)}"
 
 

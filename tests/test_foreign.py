@@ -87,7 +87,7 @@ def test_values_are_bounded_in_count_and_depth():
         (b"[" * 100_000, "a.json: it holds more than 10 values; write it again"),
         (
             b"[1",
-            "a.json: not a list, or a part of one: Input data was truncated; write it again",
+            "a.json: not a list, or an incomplete one: Input data was truncated; write it again",
         ),
         (b'"\xff"', "a.json: not a list: it is not UTF-8; write it again"),
     ):

@@ -274,7 +274,7 @@ SETTINGS: tuple[Setting, ...] = (
             source=_PANDAS),
     Setting("pandas.options", "pandas", NUMBERS, partial(library.read_pandas, shown=False),
             write=library.write_pandas, keep=library.keep_pandas, source=_PANDAS,
-            why="Tables are computed with these libraries and types."),
+            why="pandas computes with these libraries and types."),
     Setting("polars.Config", "polars", TEXT, process.read_polars, write=process.write_polars,
             source=_POLARS),
     Setting("polars.Config.engine", "polars", NUMBERS,

@@ -118,7 +118,7 @@ def _suspects(cell: RepeatedCell, first: Outcome, last: Outcome, threads: int) -
     differences = find_differences(first, last)
     left = [each.name for each in differences if each.what == "source"]
     if left and not said:
-        said.append(f"{left[0]} was left in a different state: the runs drew differently from it")
+        said.append(f"{left[0]} differs afterwards: the two runs drew different amounts from it")
     said += [sentence(name) for name in asks if is_program(name)]
     loader: Any = getattr(sys.modules.get("torch.utils.data"), "DataLoader", ())
     for name in cell.engine.copied:

@@ -86,7 +86,7 @@ class ReplayView(View):
             self.title = f"▲ {new} shows no difference from {old}, {but}."
         elif shows and all(each.what == "variable" for each in changed):
             names = first_of([f"`{each.name}`" for each in changed], _TOLD, " and ")
-            self.title = f"▲ {new} shows the same as {then}, but differs in {names}."
+            self.title = f"▲ {new} has the same output as {then}, but another value of {names}."
         before = ", ".join(run_phrase(step.run, kernel) for step in plan.steps[:-1])
         self.remarks = [f"Run again before it: {before}."] if before else []
         if not self.same:

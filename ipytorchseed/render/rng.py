@@ -128,7 +128,7 @@ def _unseen(run: Run, seen: Collection[str], how: str) -> list[str]:
     names = (name for name in run.before if name in run.generators or not run.seeds)
     moved = [name for name in names if run.after.get(name) != run.before[name]]
     unseen = ", ".join(name for name in moved if name not in seen)
-    return [f"These sources moved too, {how}: {unseen}."] if unseen else []
+    return [f"These sources moved {how}: {unseen}."] if unseen else []
 
 
 class CallsView(TableView):

@@ -98,17 +98,19 @@ def check_resume(
     """Find what is not restored when training resumes from a checkpoint.
 
     ``train`` runs three times: for all steps, for the first ``at`` steps, and for the rest, from
-    the checkpoint of the second run. It runs a fourth time if it counts ``steps`` from the start of
-    the training. Each run starts with the same flags, environment variables and objects outside
-    ``train``. A resumed run starts with other random states, like a new process. The inputs and
-    results of each step are compared bit for bit. Afterwards, everything is restored.
+    the checkpoint of the second run. It runs a fourth time if it takes ``steps`` as the total
+    number of steps, including those before the checkpoint. Each run starts with the same flags,
+    environment variables and objects outside ``train``. A resumed run starts with other random
+    states, like a new process. The inputs and results of each step are compared bit for bit.
+    Afterwards, everything is restored.
 
     Args:
         train: Called as ``train(state, steps)``, where ``state`` is the checkpoint, a mapping. The
             function creates the model and the optimizer, loads them from ``state``, takes ``steps``
-            optimizer steps, and stores them in ``state``. It may also count ``steps`` from the
-            start of the training. An object with ``state_dict`` and ``load_state_dict`` is loaded
-            when it is assigned: ``state["model"] = model``.
+            optimizer steps, and stores them in ``state``. It may also take ``steps`` as the
+            total number of steps. Assigning an object that has ``state_dict`` and
+            ``load_state_dict``, as in ``state["model"] = model``, also loads it from the
+            checkpoint, if there is one.
         steps: The number of steps of the uninterrupted run.
         at: The number of steps before the checkpoint, from 1 to ``steps - 1``.
         check: Whether to raise an error if something is not restored.

@@ -90,8 +90,8 @@ class Library(Struct, frozen=True):
         name: The name of the library in errors and tables.
         module: The module that must be in ``sys.modules`` for the sources to exist.
         seeder: Imports the library, and returns a function that seeds all its sources. It queues
-            the seeds of devices that have not started. The caller calls the function directly,
-            because torch formats the whole call stack when it is seeded.
+            the seeds of devices that have not started. The function is called without a wrapper,
+            because torch formats the whole call stack each time it is seeded.
         sources: Returns the sources that can be read now, without starting a device.
         essential: Whether seeding imports the library. Otherwise, the library is seeded only if it
             is already imported.

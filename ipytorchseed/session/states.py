@@ -49,7 +49,7 @@ class LedgerStates:
         self._latest: list[Run] | None = None
 
     def latest(self, run: Run) -> list[Run]:
-        """Return the latest runs of a run's notebook, newest first."""
+        """Return the latest runs of the notebook of a run, newest first."""
         if self._latest is None:
             self._latest = [*self._ledger.runs(run.notebook, limit=_LOOKED_BACK, undone=False)]
         return self._latest

@@ -46,7 +46,7 @@ class Versus(View):
                 self.pairs[number], self.before[number] = paired, then
         if not self.pairs:
             here, there = listed(after.numbers), listed(before.numbers)
-            fault = f"{name} and this study have no number in common: {there} there, {here} here"
+            fault = f"{name} and this study compute different numbers: {there} there, {here} here"
             raise LookupFailure(fault)
 
     @property

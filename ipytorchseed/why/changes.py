@@ -185,13 +185,14 @@ def not_compared(against: Outputs, run: Outputs) -> tuple[str, ...]:
         run: The later run.
     """
     shown = [*itertools.starmap(same, zip(against.displays, run.displays, strict=False))]
+    then, now = against.stdout, run.stdout
     unknown = {
         "the result": not (against.result and run.result) or same(against.result, run.result),
-        "what was printed": not (against.stdout and run.stdout) or same(against.stdout, run.stdout),
+        "the printed output": not (then and now) or same(then, now),
         "what was displayed": None if None in shown else True,
     }
-    if any(map(_is_sampled, (against.stdout, run.stdout))):
-        del unknown["what was printed"]
+    if any(map(_is_sampled, (then, now))):
+        del unknown["the printed output"]
         unknown[UNSEEN] = None
     return tuple(what for what, known in unknown.items() if known is None)
 

@@ -29,7 +29,7 @@ class Texts(Protocol):
     """A lookup of runs, of the texts of their cells, and of fresh states."""
 
     def latest(self, run: Run) -> Sequence[Run]:
-        """Return the latest runs of a run's notebook, the newest first."""
+        """Return the latest runs of the notebook of a run, newest first."""
 
     def written(self, run: Run) -> Written:
         """Return the calls and imports in the text of a run's cell."""

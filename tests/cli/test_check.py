@@ -317,7 +317,7 @@ def test_a_receipt_that_is_none_is_refused_before_anything_runs(folder, tmp_path
             "one.ipynb",
             "--against",
             "r.json",
-        ): "r.json: not a receipt, or a part of one: Input data was",
+        ): "r.json: not a receipt, or an incomplete one: Input data was",
         ("one.ipynb", "--against", "no.json"): "no.json: no such file",
         ("one.ipynb", "--against", "."): "it is a folder, not a file",
         ("one.ipynb", "--receipt", "r.json/x"): "--receipt: ",

@@ -422,7 +422,7 @@ def test_a_replay_that_shows_the_same_names_the_variables_that_differ(new_kernel
     for _ in range(2):
         new_kernel.run("token = os.urandom(4)\nprint(1)", "ask")
     assert said(new_kernel.run("%replay 3")).startswith(
-        "▲ In[5] shows the same as In[3], but differs in `token`.\n"
+        "▲ In[5] has the same output as In[3], but another value of `token`.\n"
     )
 
 

@@ -142,7 +142,7 @@ def test_a_study_is_kept_and_compared_across_kernels(tmp_path):
         apart = kernel.run("%%seeds 8 --from 50 --versus base\n1.0").error.evalue
         assert "without a seed in common there is nothing to pair" in apart
         names = kernel.run("%%seeds 8 --versus base\nother = 1.0").shown
-        assert "have no number in common: acc there, other here" in " ".join(names.split())
+        assert "compute different numbers: acc there, other here" in " ".join(names.split())
         assert kernel.run("%seed restore base").error.evalue.startswith("%seed: nothing is saved")
 
 

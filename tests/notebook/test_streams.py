@@ -139,7 +139,7 @@ def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
     assert first.outputs.stdout.summary == "9,000,011 characters"
     told = [why(kernel, run, first) for run in (again, other)]
     assert [each["verdict"] for each in told] == ["same", "unexplained"]
-    assert "what was printed was not read in full" in told[1]["message"]
+    assert "the printed output was not read in full" in told[1]["message"]
     begins = kernel.record("print(7)\n" + cell.format("1"))[1][0]
     told = why(kernel, begins, first)
     assert [change["what"] for change in told["changed"]] == ["stdout"]

@@ -50,7 +50,7 @@ def test_a_right_training_passes(train):
 
 FAULTS = {
     "model": ({("model", "model")}, "9 of 9 tensors differ, the first 0.weight"),
-    "optimizer": ({("optimizer", "optimizer")}, "the checkpoint has it, and it was not restored"),
+    "optimizer": ({("optimizer", "optimizer")}, "the checkpoint has it, but it was not restored"),
     "state": ({("optimizer", "optimizer")}, "it is not in the checkpoint"),
     "scheduler": ({("scheduler", "scheduler")}, "last_epoch 5 → 0"),
     "scaler": ({("scaler", "scaler")}, "scale 8.0 → 4.0"),

@@ -107,7 +107,7 @@ def _calls(states: Texts, user: Run, row: Row, name: str, runs: Sequence[Run]) -
 
 
 def _is_of(states: Texts, user: Run, row: Row, call: Call) -> bool:
-    """Return whether a call may call a function of the row's package."""
+    """Return whether a call may reach a function of the package in a row."""
     root = call.root
     package = package_of(states, user, root)
     if package or root in sys.stdlib_module_names:

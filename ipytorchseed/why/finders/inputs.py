@@ -191,7 +191,7 @@ def _say_changed(evidence: Evidence, name: str, blame: Sequence[Blame], far: str
     if evidence.is_own(by):
         how = f": {far.removeprefix('changed ')}" if far else ""
         earlier = "earlier runs" if len(by) > 1 else "earlier run"
-        return f"`{name}` continues from {evidence.who(by)}, this cell's {earlier}{how}"
+        return f"{evidence.who(by)}, this cell's {earlier}, changed `{name}`{how}"
     sentences = list[str]()
     for how, alike in itertools.groupby(by, key=lambda each: each.how):
         together = [*alike]

@@ -144,6 +144,8 @@ def object_writer(*skip: str, kind: str = "object") -> Writer:
         if not walk.top:
             return Draft(content, kind)
         summary = f"{made.title}, {count(len(items), 'attribute')}"
+        if items and items[0][0] == "__dict__":
+            summary = f"{made.title}, thousands of attributes"
         word = "opaque" if hidden and kind == "object" else kind
         parts = attribute_parts(tokens)
         if write in _plain and len(tokens) <= PARTS:

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _MISSING: Any = object()
 _of_type = type.__dict__
 _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: created at run time, like every class written in Python
+_MANY = 2000  # an object with more attributes is read as a dictionary
 _WORD = type.__dict__["__basicsize__"].__get__(object) // 2  # bytes of a pointer
 
 
@@ -126,11 +127,16 @@ class Anatomy(Struct, frozen=True):
         return sorted(self.unsorted(value), key=itemgetter(0))
 
     def unsorted(self, value: object) -> list[tuple[str, object]]:
-        """Return the names and values of an object's attributes, in order of creation."""
+        """Return the names and values of an object's attributes, in order of creation.
+
+        If there are more than 2,000, the dictionary is returned instead, as ``__dict__``.
+        """
         found = [*self.slot_values(value)] if self.slots else []
         dictionary = self.dictionary(value)
         if not dictionary:
             return found
+        if len(dictionary) > _MANY:
+            return [*found, ("__dict__", dictionary)]
         return found + [item for item in [*dictionary.items()] if type(item[0]) is str]
 
     def _read(self, value: object, name: str, at: int) -> Any:

@@ -28,6 +28,7 @@ def _big():
         "set": {*range(5000)},
         "text": "é" * 2**20,
         "bytes": bytes(2**20),
+        "attributes": Plain(**{f"x{n}": [n] for n in range(5000)}),
         "objects": Plain(x=[Plain(n=n) for n in range(5000)]),
         "frame": pd.DataFrame(np.zeros((2**16, 4))),
         "nested": [torch.zeros(2**15) for _ in range(100)],

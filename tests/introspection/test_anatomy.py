@@ -41,6 +41,15 @@ def test_attributes_are_those_of_slots_and_dictionary():
     assert [*parts(value)] == [2, 1, 3, 4]
 
 
+def test_thousands_of_attributes_are_read_as_a_dictionary():
+    """Listing and sorting a million of them would take half a second."""
+    value = made()
+    vars(value).update({f"x{n}": n for n in range(2000)})
+    assert anatomy(Below).attributes(value) == [("__dict__", vars(value)), ("a", 2), ("b", 1)]
+    assert fingerprint(value).exact
+    assert fingerprint(value).digest != fingerprint(made()).digest
+
+
 @pytest.mark.parametrize("look", [fingerprint, lambda value: [*parts(value)]])
 def test_a_class_dies_that_was_looked_into(look):
     """Neither its slots nor its dictionary are held on to."""

@@ -130,9 +130,13 @@ def write_function(value: Any, walk: Walk) -> Writing:
 
 
 def _of_library(value: Any) -> bytes:
-    """Return the content of a library's function: its name and version; else b""."""
+    """Return the content of a library's function: its name and version; else b"".
+
+    It must be importable, except our own: what a wrapper of ours refers to is no content.
+    """
     module, name = module_of(value), qualified_name(value)
-    if imported(module, name) is not value or (version := library_version(module)) is None:
+    known = imported(module, name) is value or module.startswith("ipytorchseed.")
+    if not known or (version := library_version(module)) is None:
         return b""
     return b"library function" + text(module) + text(name) + text(version)
 

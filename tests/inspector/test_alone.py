@@ -76,6 +76,6 @@ def test_without_a_shell_it_shows_what_the_functions_did():
 
     for text in (said["text"], said["report"]):
         assert "with its.deterministic():" in text
-        assert "%" not in text.partition("All ")[0]
+        assert "%" not in text.partition("To see all ")[0]
         assert max(map(len, text.splitlines())) <= 80
     assert "g (torch.Generator)" in said["text"]

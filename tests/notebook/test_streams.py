@@ -145,6 +145,15 @@ def test_of_much_output_the_same_is_known_and_the_rest_is_not_claimed(kernel):
     assert [change["what"] for change in told["changed"]] == ["stdout"]
 
 
+def test_our_method_of_a_stream_is_no_content(kernel):
+    """A variable may hold it; what it refers to changes with each cell."""
+    kernel.run("import sys\nheld = sys.stdout.write")
+    first, again = (kernel.record("print(held.__name__)")[1][0] for _ in range(2))
+    assert first.reads["held"] == again.reads["held"]
+    assert why(kernel, again, first)["verdict"] == "same"
+    kernel.run("del held")
+
+
 def test_more_displays_than_are_kept_are_compared(kernel):
     """A difference in one of the last is found; the limit is lowered for the test."""
     limit = "from ipytorchseed.session import outputs\noutputs._MOST_DISPLAYS = {}"

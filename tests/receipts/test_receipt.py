@@ -283,9 +283,9 @@ def test_what_is_no_receipt_is_refused_in_one_line(sound, tmp_path):
     whole = json.dumps(told)
     deep = '{"kind": "ipytorchseed receipt", "schema": 1, "settings": ' + "[" * 100_000
     files = {
-        whole[: len(whole) // 2]: "a part of one",
-        "": "a part of one",
-        "\x80\x04\x95": "a part of one",
+        whole[: len(whole) // 2]: "an incomplete one",
+        "": "an incomplete one",
+        "\x80\x04\x95": "an incomplete one",
         deep: "nested too deeply",
         '{"schema": 1, "notebooks": []}': "not a receipt: its JSON does not say kind",
         "[1]": "not a receipt",

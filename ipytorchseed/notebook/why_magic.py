@@ -27,7 +27,7 @@ from ipytorchseed.render.why_all import NotebookView
 from ipytorchseed.session.asking import last_repeated, why, why_all, why_elsewhere, with_seeds
 from ipytorchseed.session.session import Session
 from ipytorchseed.why.explanation import Explanation
-from ipytorchseed.why.tested import with_roots_of
+from ipytorchseed.why.tested import with_newer
 
 _LIVE = "application/vnd.jupyter.widget-view+json"
 
@@ -102,7 +102,7 @@ def line(  # noqa: PLR0913 -- click passes each option by its name
         said = Proof(state, said, asked=bool(prove), silent=as_json).prove(yes=yes)
         proved = bool(said.makers) and prove_makers(state, said)
         if proved or any(cause.finding.parts for cause in said.causes):
-            said = with_roots_of(said, why(session, said.run, said.against, tested=False))
+            said = with_newer(said, why(session, said.run, said.against, tested=False))
     view = WhyView(with_seeds(said, state.shell.user_ns), session.kernel)
     if as_json:
         return view.to_json(session.identity.ident_of(said.run.cell))

@@ -91,7 +91,7 @@ def _name(run: Run, other: Run, kernel: str) -> str:
     return "the earlier run" if (run.id or 0) < (other.id or 0) else "this run"
 
 
-def with_roots_of(said: Explanation, fresh: Explanation) -> Explanation:
+def with_newer(said: Explanation, fresh: Explanation) -> Explanation:
     """Return a tested explanation with a newer one's messages, blame and roots."""
     known = {(each.kind, each.name): each for each in fresh.causes}
     causes = list[Cause]()

@@ -8,7 +8,7 @@ import pytest
 
 from ipytorchseed.ledger.records import Finding, Findings
 from ipytorchseed.why import roots
-from ipytorchseed.why.tested import with_findings, with_roots_of
+from ipytorchseed.why.tested import with_findings, with_newer
 from tests.render.explanations import (
     AGAIN,
     DONE,
@@ -187,7 +187,7 @@ def test_an_earlier_cell_is_followed_to_its_proved_causes():
     fresh = explain(runs[7], runs[3], runs[3:7], known)
     assert [root.path for root in fresh.roots] == [("b", "c")]
     assert not fresh.makers
-    assert [root.path for root in with_roots_of(said, fresh).roots] == [("b", "c")]
+    assert [root.path for root in with_newer(said, fresh).roots] == [("b", "c")]
     known.found[7, 3] = Findings((("input", "a", Finding("no effect")),))
     assert len(explain(runs[7], runs[3], runs[3:7], known).roots) == 1
 
